@@ -309,7 +309,7 @@ def clipped(text: str, epsilon: Any, **column: Any) -> tuple[Clip, ClipReading]:
 def test_cut_sums_hold_at_every_cut(epsilon: Fraction, level: Fraction) -> None:
     """Every cut that may be chosen, every noise: enumerated. The cut says nothing of the noise."""
     draw, reading = clipped("SELECT SUM(x) FROM t", epsilon)
-    for place, cut in enumerate(draw.places):
+    for place, cut in enumerate(draw.bounds):
         law = draw.law_at(cut)
         low, high = reading.interval((), level, ((place, 0),), None)
         inside = sum(law.mass(k) for k in range(math.ceil(low), math.floor(high) + 1))
@@ -324,7 +324,7 @@ def test_cut_sums_hold_at_every_cut(epsilon: Fraction, level: Fraction) -> None:
 def test_cut_means_hold_at_every_cut(values: list[int]) -> None:
     """One row, heavy skew, all alike; both noises enumerated."""
     draw, reading = clipped("SELECT AVG(x) FROM t", 12)
-    for place, cut in enumerate(draw.places):
+    for place, cut in enumerate(draw.bounds):
         if cut > 8:
             continue  # as the others, with more to enumerate
         law = draw.law_at(cut)
@@ -345,11 +345,11 @@ def chosen_masses(draw: Clip, values: Sequence[int]) -> dict[int, float]:
     selection, many = draw.selection, len(values)
     places = places_of(draw, values)
     scores = []
-    for place in range(len(draw.places)):
+    for place in range(len(draw.bounds)):
         less, up_to = sum(p < place for p in places), sum(p <= place for p in places)
         scores.append(min(selection.score.of(many, less, up_to), selection.reach))
     weights = np.exp(-float(selection.law.fall) * np.array(scores))
-    return dict(zip(draw.places, (weights / weights.sum()).tolist(), strict=True))
+    return dict(zip(draw.bounds, (weights / weights.sum()).tolist(), strict=True))
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), 1, 9])
@@ -377,11 +377,11 @@ def test_few_rows_are_above_the_cut(epsilon: Fraction, values: list[int]) -> Non
     profile = [(p, sum(q < p for q in places), places.count(p)) for p in sorted(set(places))]
     drawn = [draw.selection.choose(len(values), profile, SYSTEM) for _ in range(300)]
     likely = [cut for cut, mass in masses.items() if mass > 0.2]
-    assert all(draw.places.index(cut) in drawn for cut in likely)
+    assert all(draw.bounds.index(cut) in drawn for cut in likely)
 
 
 def places_of(draw: Clip, values: Sequence[int]) -> list[int]:
-    return [min(i for i, cut in enumerate(draw.places) if value <= cut) for value in values]
+    return [min(i for i, cut in enumerate(draw.bounds) if value <= cut) for value in values]
 
 
 # -- accuracy --------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def data() -> Iterator[Session]:
             "depends on the rows",
             "mean or a ratio",
         ),
-        ("SELECT LISTAGG(x) FROM t", {}, "cannot be asked", "Did you mean `LISTAGG`"),
+        ("SELECT LISTAGG(x) FROM t", {}, "is not available", "Did you mean `LISTAGG`"),
         ("SELECT QUANTILE_DISC(x, 0.9) FROM t", {}, '"QUANTILE_DISC"', "PERCENTILE_DISC"),
         (
             "SELECT COUNT(*) FROM t WHERE sex IN ('Male') AND BOOL_AND(x)",

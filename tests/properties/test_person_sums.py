@@ -178,7 +178,7 @@ def test_asked_through_the_whole_journey() -> None:
     with tn.protect(rows, schema=given, ledger=tn.ledger.Memory()) as data:
         answer = data.ask("SELECT SUM(x) FROM t", epsilon=60)
         assert answer.value == 7 - 1
-        assert "cut to -1 and 7" in answer.certificate.parameters["part 1"]
+        assert "clipped to -1 and 7" in answer.certificate.parameters["part 1"]
         many = data.ask_many(["SELECT SUM(x) FROM t", "SELECT COUNT(*) FROM t"], epsilon=60)
         assert [one.value for one in many] == [7 - 1, 7]
         assert all("sums cut by person" in one.certificate.mechanism for one in many)

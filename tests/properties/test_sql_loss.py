@@ -22,8 +22,7 @@ from properties.test_joint_loss import part_loss
 from properties.test_joint_loss_more import chosen_masses
 from tenue.ask import question as computed_room
 from tenue.ask.aggregates.clip import Clip
-from tenue.ask.aggregates.distinct import DistinctNoise
-from tenue.ask.aggregates.noise import SumNoise
+from tenue.ask.aggregates.noise import DistinctNoise, SumNoise
 from tenue.ask.explain import plan_for
 from tenue.ask.paid_request import Terms
 from tenue.ask.plan.plan import Plan
@@ -114,13 +113,13 @@ def clip_loss(clip: Clip, before: _Rows, after: _Rows) -> float:
     """The worst cut: what its choice tells, and what the sums cut there tell besides."""
     masses = []
     for found in (before, after):
-        profile = found.overall(clip.by_cut, dataclasses.replace(clip.window, reach=10**9))
+        profile = found.overall(clip.by_bound, dataclasses.replace(clip.window, reach=10**9))
         values = [step for step, _, many in profile.values for _ in range(many)]
         masses.append(chosen_masses(clip.selection, values))
     worst = 0.0
     for place, (p, q) in enumerate(zip(*masses, strict=True)):
-        cut, low, total = clip.places[place], clip._own.low, abs(math.log(p / q))
-        totals = [found.totals(clip.at_cut(cut)) for found in (before, after)]
+        cut, low, total = clip.bounds[place], clip._own.low, abs(math.log(p / q))
+        totals = [found.totals(clip.clipped(cut)) for found in (before, after)]
         for (many, one), (others, two) in zip(*totals, strict=True):
             shifts = [two - one]
             if clip.mean:

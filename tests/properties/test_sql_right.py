@@ -353,7 +353,7 @@ def test_cut_sums_are_those_of_cut_values(table: Any, opened: Any, part: int) ->
         sql = writer.clipped()
         found = asked(opened, sql, clip="auto")
         (reading,) = found.plan.readings
-        cut = float(reading.cut(found.released.cells[0]))
+        cut = float(reading.bound(found.released.cells[0]))
         theirs = raw(connection, sql.replace("(x)", f"(CASE WHEN x > {cut} THEN {cut} ELSE x END)"))
         nothing = of_nothing(connection, sql)
         assert agree(found, sql, theirs, nothing), (sql, cut, found.value, theirs)

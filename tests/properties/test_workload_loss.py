@@ -146,12 +146,12 @@ def test_no_workload_loses_more_than_its_price(
     rows_per_unit: int | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    every = select_strategy._candidates
+    every = select_strategy.BlockSearch._candidates
 
     def only(*given: Any) -> list[Any]:
         return [one for one in every(*given) if one.strategy.name == family]
 
-    monkeypatch.setattr(select_strategy, "_candidates", only)
+    monkeypatch.setattr(select_strategy.BlockSearch, "_candidates", only)
     monkeypatch.setattr(
         range_strategies, "_RADIX", (2,)
     )  # so that few atoms have trees of three levels
@@ -259,15 +259,16 @@ def test_every_family_is_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
         for workload in [planned(name, schema("add-or-remove"))]
         for way in strategies(workload)
         for block in way.blocks
-        for candidate in select_strategy._candidates(
-            way.layout,
-            block.quantity,
-            way.grid,
-            workload.alone.questions,
-            way.layout.allowed(block.quantity, _bars(workload)),
-            False,
-            select_strategy.BlockSetting(PRICE, False, 1),
-            {},
+        for search in [
+            select_strategy.BlockSearch(
+                way.layout,
+                way.grid,
+                workload.alone.questions,
+                select_strategy.BlockSetting(PRICE, False, 1),
+            )
+        ]
+        for candidate in search._candidates(
+            block.quantity, way.layout.allowed(block.quantity, _bars(workload)), False
         )
     }
     assert seen >= set(FAMILIES)
@@ -307,12 +308,12 @@ _FIELDS = set(Block.__dataclass_fields__)
 
 def test_the_outside_dropped_under_replace_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutant: rows only move between atoms, which all are in the total: that seems to be free."""
-    every = select_strategy._candidates
+    every = select_strategy.BlockSearch._candidates
 
     def only(*given: Any) -> list[Any]:
         return [one for one in every(*given) if one.strategy.name == "questions and atoms"]
 
-    monkeypatch.setattr(select_strategy, "_candidates", only)
+    monkeypatch.setattr(select_strategy.BlockSearch, "_candidates", only)
     described = schema("replace", 1)
     texts = [count("x < 3"), "SELECT c, COUNT(*) FROM t WHERE x < 3 GROUP BY c"]
     workload = plan_workload([parse(t, described) for t in texts], texts, described, PRICE)

@@ -281,7 +281,7 @@ def test_ten_predicates_are_never_worse_than_the_box() -> None:
 
 def covers(block: Block, place: int, draws: int = 12_000) -> tuple[float, float]:
     """How often noise is within the interval, and the interval in parts of the normal one."""
-    law = combination_of([block], [((0, 0, place), 1.0)])
+    law = combination_of((block,), (((0, 0, place), 1.0),))
     half = law.half_width(Fraction(19, 20))
     total = np.zeros(draws)
     start, weights = 0, block.weights(place)
@@ -298,12 +298,12 @@ def planned(texts: list[str], schema: Schema, minimise: str = "mean") -> Workloa
 
 
 def only(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = select_strategy._candidates
+    every = select_strategy.BlockSearch._candidates
 
     def chosen(*given: Any) -> list[Any]:
         return [one for one in every(*given) if one.strategy.name == family]
 
-    monkeypatch.setattr(select_strategy, "_candidates", chosen)
+    monkeypatch.setattr(select_strategy.BlockSearch, "_candidates", chosen)
 
 
 def block_of(family: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Block, int]:
@@ -372,7 +372,7 @@ def test_intervals_of_means_hold(share: float) -> None:
     (block,) = plan.workload.blocks
     number, place = 24, 24
     (reading,) = plan.workload.plans[number].readings
-    law = reading._blend(0, share)
+    law = reading._law(0, 1 - Fraction(share), -Fraction(share))
     half = reading.reach(0, share, Fraction(19, 20))
     draws, weights = 12_000, block.weights(place)
     total = np.zeros(draws)
@@ -409,7 +409,7 @@ def test_a_normal_interval_would_not_hold() -> None:
     normal = 3.2905 * math.sqrt(law.variance)
     outside = 2 * sum(law.mass(k) for k in range(math.floor(normal) + 1, 200))
     assert outside > 0.001
-    ours = combination_of([block], [((0, 0, 1), 1.0)]).half_width(Fraction(999, 1000))
+    ours = combination_of((block,), (((0, 0, 1), 1.0),)).half_width(Fraction(999, 1000))
     assert 2 * sum(law.mass(k) for k in range(math.floor(ours) + 1, 200)) <= 0.001
 
 

@@ -175,7 +175,7 @@ def test_half_of_the_price_is_twice_the_error(asked: Aggregate, minimise: object
 
 
 def test_what_cannot_be_told_is_never_the_best() -> None:
-    told = Strategy("untold", (), {MAX_X: ValueOnly(Fraction(1), differential=True)})
+    told = Strategy("unstated", (), {MAX_X: ValueOnly(Fraction(1), differential=True)})
     assert score_of(told, VARIANCE) == float("inf")
 
 
@@ -337,12 +337,12 @@ def test_linear_readings_are_moved_with_their_noise() -> None:
     assert ROWS.moved(2, 7).value([[], [], *NOISY], None) == ROWS.value(NOISY, None)
 
 
-def test_what_is_untold_stays_untold_in_arithmetic() -> None:
+def test_what_is_unstated_stays_unstated_in_arithmetic() -> None:
     value = ValueOnly(Fraction(1), differential=True)
     count = Aggregate("count")
     asked = Aggregate("max", "x")
     both = fold(Arithmetic("+", asked, count), {asked: value, count: ROWS})
-    assert both.expect("n", PARTS, None).words == ("untold", "untold")
+    assert both.expect("n", PARTS, None).words == ("not stated", "not stated")
     assert both.size(PARTS, VARIANCE) == float("inf")
     assert ROWS.expect("n", PARTS, None).words is None
 

@@ -81,7 +81,7 @@ def test_a_certificate_names_law_components_and_cuts() -> None:
     assert noise(Component("rows")).line == "discrete Laplace on rows: scale 1 steps"
     cut = noise(Component("unit-total", "x", 0, 12), Component("units"))
     assert cut.line == (
-        "discrete Laplace on unit-total x, the sum of a person cut to 0 and 12 steps, units: "
+        "discrete Laplace on unit-total x, each person's sum clipped to 0 and 12 steps, units: "
         "scale 1, 1 steps"
     )
     assert cut.cut_by_person
@@ -104,7 +104,7 @@ def test_a_certificate_names_law_components_and_cuts() -> None:
 
 def test_one_unit_moves_a_sum_by_its_rows_or_by_its_own_sum() -> None:
     by_rows = atom_sensitivity(SUM, SETTING, signs="any", native=False)
-    by_person = atom_sensitivity(SUM, SETTING, signs="any", native=False, cut=(0, 12))
+    by_person = atom_sensitivity(SUM, SETTING, signs="any", native=False, sum_bounds=(0, 12))
     assert by_rows is not None
     assert by_person is not None
     assert (by_rows.moved, by_person.moved) == (3 * 10, 12)

@@ -404,7 +404,7 @@ def test_smooth_sensitivity_is_shown_where_the_number_of_rows_is_public_and_neve
             f"smooth sensitivity {gamma}" for gamma in range(2, 7) if shown
         ]
         assert not plan.chosen.mechanism.startswith("smooth")
-        assert ("untold" in str(plan)) is shown
+        assert ("not stated" in str(plan)) is shown
 
 
 def test_a_plan_is_built_from_its_strategy_alone() -> None:

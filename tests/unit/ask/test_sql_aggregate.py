@@ -176,7 +176,7 @@ def test_all_aggregates_are_listed_in_one_place() -> None:
     kinds = {rule.kind for rule in AGGREGATES.values()}
     assert kinds == set(FAMILY_OF) - {"units", "distinct", "clipped_sum", "clipped_avg"}
     refusal = refused("SELECT APPROX(age) FROM census", "function")
-    assert refusal.what == 'The function "APPROX" cannot be asked.'
+    assert refusal.what == 'The function "APPROX" is not available.'
     assert refusal.allowed.startswith("COUNT, SUM, AVG, MEDIAN, QUANTILE, MIN, MAX, VARIANCE")
     assert all(f"`{name}`" in refusal.fix for name in sorted(FUNCTIONS)[:12])
 

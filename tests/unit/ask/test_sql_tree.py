@@ -55,7 +55,7 @@ def test_words_outside_the_grammar_are_known(word: str, reason: str) -> None:
 
 
 def test_a_word_that_is_called_is_a_function() -> None:
-    assert refuse_word("first", is_function=True).what == 'The function "FIRST" cannot be asked.'
+    assert refuse_word("first", is_function=True).what == 'The function "FIRST" is not available.'
     assert refuse_word("over", is_function=True).reason == "window"
 
 

@@ -501,10 +501,10 @@ def test_accuracy_looks_at_every_declared_range_or_refuses() -> None:
     """Mutant: the cells of the histogram, which are narrower than what is added up from them."""
     plan = explain_many(ranges("x"), explain_schema(), 1, "variance", None)
     assert len(plan.half_widths(Fraction(19, 20))) == 40 * 41 // 2
-    (cells,) = (reading for _, reading in plan._readings)
+    ((cells,),) = (one.readings for one in plan.workload.plans)
     widest = max(plan.half_widths(Fraction(19, 20)))
     assert widest > 1.2 * cells.before_rows((), None).half_width(Fraction(19, 20))
-    assert "the least certain of 820 sums" in str(plan)
+    assert "the least accurate of 820 sums" in str(plan)
     with pytest.raises(Refused, match="ranges"):
         explain_many(ranges("pay", width=0.05), wide(), None, "variance", ("interval", 0.95, 9))
 

@@ -12,9 +12,10 @@ import pytest
 
 from tenue.ask.workload.laplace_sum_tail import MOST_RATE, LaplaceCombination
 from tenue.ask.workload.least_squares import least_squares
-from tenue.ask.workload.level import Level, Reals, Runs, largest_cost
+from tenue.ask.workload.level import Level, Reals, Runs
 from tenue.ask.workload.marginals import Marginals, TableRows, TableStrategy, choose_marginals
 from tenue.ask.workload.range_strategies import descend, grouped, groups, hats, lines, sampled
+from tenue.ask.workload.strategy import AtomStrategy
 from tenue.noise import DiscreteLaplace
 from tenue.noise.laplace_sum import LaplaceSum
 
@@ -266,7 +267,8 @@ def test_where_the_sum_is_public_tents_use_it() -> None:
 def errors(rows: Runs, of: list[int], allowed: float, bounded: bool) -> Reals:
     bars = np.full(len(rows), allowed)
     ((_, (levels, prices)),) = grouped(rows, np.array(of), bars, bounded=bounded)
-    top, bottom = largest_cost(levels, [int(p * 10**6) for p in prices])
+    strategy = AtomStrategy("", levels)
+    top, bottom = strategy.largest_cost([int(p * 10**6) for p in prices])
     assert top / bottom <= 1.001 * 10**6
     noise = [2 * (level.height / p) ** 2 for level, p in zip(levels, prices, strict=True)]
     return least_squares(levels, noise).variances(rows) / allowed

@@ -333,7 +333,7 @@ def test_rows_that_are_alike_have_the_same_weights(texts: list[str]) -> None:
         for block in way.blocks:
             lengths = np.cumsum(block.strategy.lengths)[:-1]
             for place in range(len(block.rows)):
-                first = block.first_like(place)
+                first = block.first_like[place]
                 shared += first != place
                 pairs = (np.split(block.weights(one), lengths) for one in (place, first))
                 for own, other in zip(*pairs, strict=True):
@@ -361,7 +361,7 @@ def test_a_mean_between_two_shares_reaches_as_far_as_its_own_law() -> None:
     reading = next(r for plan in workload.plans for r in plan.readings if hasattr(r, "reach"))
     level = Fraction(19, 20)
     for share in (0.0, 0.0039, 0.2, 0.4961, 0.5, 0.73, 0.9999):
-        own = reading._blend(0, share).half_width(level)
+        own = reading._law(0, 1 - Fraction(share), -Fraction(share)).half_width(level)
         assert own * 0.999 <= reading.reach(0, share, level) <= own * 1.03
         assert reading.reach(0, share, level) >= own or share * 128 % 1 == 0
 

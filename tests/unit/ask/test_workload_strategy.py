@@ -17,11 +17,9 @@ from tenue.ask.workload.level import (
     PLACES,
     Level,
     Runs,
-    largest_cost,
     length,
     relative,
     residuals,
-    swap_cost,
     whole,
 )
 from tenue.ask.workload.marginals import Marginals, TableRows, TableStrategy
@@ -125,7 +123,13 @@ TABLES = st.integers(1, 7).flatmap(
 @given(TABLES)
 def test_runs_are_the_table(given: list[list[bool]]) -> None:
     members = np.array(given)
-    rows = Runs.of_members(members)
+    changes = [np.diff([0, *row, 0]) for row in members.astype(int)]
+    rows = Runs(
+        members.shape[1],
+        np.cumsum([0, *((change == 1).sum() for change in changes)]),
+        np.concatenate([np.nonzero(change == 1)[0] for change in changes]),
+        np.concatenate([np.nonzero(change == -1)[0] for change in changes]),
+    )
     assert len(rows) == len(members)
     assert (rows.dense() == members).all()
     assert (rows.sizes == members.sum(axis=1)).all()
@@ -384,21 +388,22 @@ def test_answers_are_whole_sums_of_any_size() -> None:
 
 @pytest.mark.parametrize("levels", [[groups(9, 4)], [Level.leaves(9), hats(9, 3, 1, True)]])
 def test_costs_are_those_of_the_definition(levels: list[Level]) -> None:
-    prices = [7, 11][: len(levels)]
+    strategy, prices = AtomStrategy("", tuple(levels)), [7, 11][: len(levels)]
     tables = [p * level.dense() / level.height for level, p in zip(levels, prices, strict=True)]
     columns = list(np.concatenate(tables).T)
     alone = max(np.abs(column).sum() for column in columns)
-    assert float(Fraction(*largest_cost(levels, prices))) == pytest.approx(alone)
+    assert float(Fraction(*strategy.largest_cost(prices))) == pytest.approx(alone)
     every = [*columns, np.zeros_like(columns[0])]
     pairs = max(np.abs(a - b).sum() for a in every for b in every)
-    assert float(Fraction(*swap_cost(levels, prices))) == pytest.approx(pairs)
-    assert largest_cost(levels, [0] * len(levels)) == swap_cost(levels, [0] * len(levels)) == (0, 1)
+    assert float(Fraction(*strategy.swap_cost(prices))) == pytest.approx(pairs)
+    free = [0] * len(levels)
+    assert strategy.largest_cost(free) == strategy.swap_cost(free) == (0, 1)
 
 
 def test_the_outside_is_among_the_swaps() -> None:
     """A total alone costs nothing between atoms, and its whole price to leave them."""
     total = Level.of_rows([(np.arange(4), np.ones(4, dtype=np.int64))], 4)
-    assert Fraction(*swap_cost([total], [5])) == 5
+    assert Fraction(*AtomStrategy("", (total,)).swap_cost([5])) == 5
 
 
 def test_other_rows_have_other_names() -> None:

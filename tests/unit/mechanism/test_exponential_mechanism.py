@@ -371,7 +371,7 @@ def clip() -> User:
         v: -max(
             sum(x < v for x in table) - (5 - aim), (5 + 1 - aim) - sum(x <= v for x in table), 0
         )
-        for v in range(len(chosen.places))
+        for v in range(len(chosen.bounds))
     }
     return User(
         lambda: selection.choose(5, exponential_listed(table)), scores, chosen.choosing / 3, 1

@@ -1,12 +1,17 @@
-"""Ways to answer counts, sums and means: which components get which noise, and why that is private.
+"""Candidates for counts, sums and means: which components get which noise, and why that is private.
 
 Under add-or-remove one row touches one cell: a mechanism that is ε-private for the cell of a row is
 ε-private for all cells together. Under replace a row may leave one cell and enter another; then
 each cell gets an add-or-remove mechanism at ε/2. Without groups, replace has shapes of its own.
 A unit with up to r rows moves an answer r times as far; with groups its rows may lie in several
 cells, and then noise is calibrated to the sum over cells: discrete Laplace, never a shape that pays
-for every touched cell. Where the holder states between which ends a person's sum counts, sums may
-be cut there instead of at so many rows: then a unit moves a sum by what its own sum may be.
+for every touched cell. Where the holder states bounds for a person's sum, sums may be clipped to
+them instead of limiting rows: then a unit moves a sum by the range of its own sum.
+
+A row brings at most one different value, or takes one away, in its cell. So a unit with up to r
+rows moves all counts of different values together by r at most. Without groups replacing a unit
+moves the one count by r at most, too: what leaves lowers it and what enters raises it. With groups
+some cells may fall while others rise, 2r in all.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 
 from ...mechanism.additive_noise import Component, Term
 from ...noise.box.law import OptimalBox, Signs
@@ -23,17 +28,27 @@ from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.law import GridLaw
 from ...noise.optimal import Optimal
 from ...privacy.loss import EpsilonDelta
-from ...sensitivity import worst_case
 from ..question import Aggregate
 from .contract import ANYTHING, Asked, Block, Family, Function, Levels
 from .mean import Mean, MeanOfAll
-from .noise import CUT_BY_PERSON, MOST_IN_A_BOX, Atom, SumNoise, atom_sensitivity, box_noise
+from .noise import (
+    CUT_BY_PERSON,
+    MOST_IN_A_BOX,
+    Atom,
+    DistinctNoise,
+    SumNoise,
+    atom_sensitivity,
+    box_noise,
+)
 from .reading import Linear, Reading
 from .strategy import Setting, Strategy, merged, score_of, split
 
+LAPLACE = "discrete Laplace"
+_ONE = Fraction(1)
+
 
 class AdditiveFamily(Family):
-    """COUNT, SUM, AVG, and the count of different units."""
+    """COUNT, SUM, AVG, and the counts of different units and of different values."""
 
     functions = (
         Function("COUNT", "count", ANYTHING, rows=True),
@@ -41,7 +56,7 @@ class AdditiveFamily(Family):
         Function("AVG", "avg"),
     )
     sharing = frozenset({"count", "sum", "avg"})
-    kinds = sharing | {"units"}
+    kinds = sharing | {"units", "distinct"}
 
     def ways(
         self,
@@ -56,12 +71,10 @@ class AdditiveFamily(Family):
         pair that serves a mean is worse for the count."""
         if aside:
             return self._counts_aside(asked, setting, price, wanted)
-        found = _ways(_Builder(asked, setting, price, wanted))
-        if all(stated.per_unit is None for stated in setting.ranges.values()):
-            return found
+        found = _candidates(_Builder(asked, setting, price, wanted))
         by_person = _Builder(asked, setting, price, wanted, by_person=True)
-        if any(by_person.cut(column) is not None for column in by_person.sums):
-            for strategy in _ways(by_person):
+        if any(by_person.sum_bounds(column) is not None for column in by_person.sums):
+            for strategy in _candidates(by_person):
                 found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
         return found
 
@@ -80,28 +93,38 @@ class AdditiveFamily(Family):
         return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
 
     def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
-        """Counts of units: a unit is in few cells, once in each, however many rows it has."""
+        """Counts of units, then of different values."""
+        return super().blocks(sorted(asked, key=lambda a: a.kind == "distinct"), setting, levels)
 
-        def at(aggregate: Aggregate, price: Fraction) -> Strategy:
+    def block(
+        self, aggregate: Aggregate, setting: Setting, level: Fraction | None, price: Fraction
+    ) -> Strategy:
+        """Discrete Laplace on the sum over all cells of what one unit moves.
+
+        A unit counts in few cells, once in each, however many rows it has.
+        """
+        noise: SumNoise | DistinctNoise
+        if aggregate.kind == "units":
             law = DiscreteLaplace(sensitivity=setting.units_moved, epsilon=price)
-            noise = SumNoise("discrete Laplace", (Component("units"),), law, price)
-            reading = Linear((Term(0, 0, Fraction(1)),), grid=Fraction(1))
-            return Strategy(noise.name, (noise,), {aggregate: reading})
-
-        return [partial(at, aggregate) for aggregate in asked]
+            noise = SumNoise(LAPLACE, (Component("units"),), law, price)
+        else:
+            both = 2 if setting.neighbours == "replace" and setting.grouped else 1
+            law = DiscreteLaplace(sensitivity=both * setting.rows_per_unit, epsilon=price)
+            component = Component("distinct", aggregate.column or "")
+            noise = DistinctNoise(LAPLACE, (component,), law, price)
+        return Strategy(LAPLACE, (noise,), {aggregate: Linear((Term(0, 0, _ONE),), grid=_ONE)})
 
     def declared(self, asked: Asked, setting: Setting, rows: int) -> dict[Aggregate, Reading]:
         """Counts of all rows, where their number is public."""
-        if not setting.all_public:
-            return {}
+        all_rows = {None, *setting.never_missing} if setting.all_public else set()
         return {
-            a: Linear((), Fraction(rows), grid=Fraction(1))
+            a: Linear((), Fraction(rows), grid=_ONE)
             for a in asked
-            if a.kind == "count" and (a.column is None or a.column in setting.never_missing)
+            if a.kind == "count" and a.column in all_rows
         }
 
 
-def _ways(builder: _Builder) -> list[Strategy]:
+def _candidates(builder: _Builder) -> list[Strategy]:
     setting = builder.setting
     found: list[Strategy | None] = [builder.in_pairs()]
     if builder.paired:
@@ -111,13 +134,13 @@ def _ways(builder: _Builder) -> list[Strategy]:
     if len(builder.atoms) > 1 and not builder.means and not builder.scattered:
         found.extend(builder.in_a_box())
     if not builder.paired and len(builder.atoms) == 1 and builder.sums and not builder.scattered:
-        found.append(builder.in_pairs(law="discrete Laplace"))
+        found.append(builder.in_pairs(law=LAPLACE))
     return [strategy for strategy in found if strategy is not None]
 
 
 @lru_cache(maxsize=256)
 def _optimal(sensitivity: int, epsilon: Fraction, wanted: Criterion) -> GridLaw:
-    """The same law for the same numbers: to find its core takes longer than all else of a plan."""
+    """Cached, because finding its core takes longer than the rest of a plan."""
     return Optimal(sensitivity=sensitivity, epsilon=epsilon, minimise=wanted).on_grid(1)
 
 
@@ -131,46 +154,40 @@ class _Builder:
         *,
         by_person: bool = False,
     ) -> None:
-        """by_person: sums are cut by person where the holder stated ends for that."""
+        """by_person: each person's sum is clipped, where the holder stated bounds for it."""
         self.by_person = by_person
         self.aggregates = aggregates
         self.setting = setting
         self.price = price
         self.wanted = wanted
-        # means over all rows of a table whose size is public need only the sum
+        # means over a public number of rows need only the sum
         self.public_means = [
             a for a in aggregates if a.kind == "avg" and setting.rows_public(a.column or "")
         ]
         self.means = [a for a in aggregates if a.kind == "avg" and a not in self.public_means]
-        self.sums = list(
-            dict.fromkeys(
-                a.column or "" for a in aggregates if a.kind == "sum" or a in self.public_means
-            )
-        )
-        self.counts = list(
-            dict.fromkeys(self._count_name(a.column) for a in aggregates if a.kind == "count")
-        )
+        summed = [a.column or "" for a in aggregates if a.kind == "sum" or a in self.public_means]
+        self.sums = list(dict.fromkeys(summed))
+        counted = [self._count_name(a.column) for a in aggregates if a.kind == "count"]
+        self.counts = list(dict.fromkeys(counted))
         self.paired = self._paired_columns()
-        self.rows_with_pair = bool(self.paired) and "" in self.counts and not self._same_rows(0)
+        may_miss = bool(self.paired) and self.paired[0] not in setting.never_missing
+        self.rows_with_pair = may_miss and "" in self.counts
 
     def _count_name(self, column: str | None) -> str:
-        """Counts of columns that are never missing are counts of rows."""
+        """The column; "" where its count is that of rows, because it is never missing."""
         return "" if column is None or column in self.setting.never_missing else column
 
-    def _same_rows(self, index: int) -> bool:
-        return self.paired[index] in self.setting.never_missing
-
     def _paired_columns(self) -> list[str]:
-        """Columns whose count and sum are both wanted: one pair serves both, and the mean."""
+        """Columns whose count and sum are both needed: one pair serves both, and the mean."""
         columns = dict.fromkeys(a.column or "" for a in self.means)
         for column in self.sums:
             counted = self._count_name(column) in self.counts
-            if counted and not self.setting.rows_public(column) and self.cut(column) is None:
+            if counted and not self.setting.rows_public(column) and self.sum_bounds(column) is None:
                 columns[column] = None
         return list(columns)
 
-    def cut(self, column: str) -> tuple[int, int] | None:
-        """The ends at which a person's sum of the column is cut, if sums are cut so."""
+    def sum_bounds(self, column: str) -> tuple[int, int] | None:
+        """The bounds to which a person's sum of the column is clipped, if it is."""
         means = {a.column for a in self.aggregates if a.kind == "avg"}
         usable = self.by_person and column not in means
         return self.setting.ranges[column].per_unit if usable else None
@@ -178,45 +195,37 @@ class _Builder:
     @property
     def scattered(self) -> bool:
         """Whether one unit may move several cells."""
-        several = any(self.cut(c) is not None for c in self.sums) and self.setting.unit_cells != 1
+        several = (
+            any(self.sum_bounds(c) is not None for c in self.sums) and self.setting.unit_cells != 1
+        )
         return self.setting.scattered or several
 
     @property
     def atoms(self) -> list[tuple[str, str]]:
-        """The linear numbers wanted: ("count", column or "") and ("sum", column)."""
+        """The linear numbers: ("count", column or "") and ("sum", column)."""
         return [("count", c) for c in self.counts] + [("sum", c) for c in self.sums]
 
-    # -- one noise, and what is read off it ----------------------------------------------------
+    def _atom(self, kind: str, column: str, signs: Signs, *, native: bool) -> Atom:
+        ends = self.sum_bounds(column) if kind == "sum" else None
+        asked = Aggregate(kind, column or None)
+        atom = atom_sensitivity(asked, self.setting, signs=signs, native=native, sum_bounds=ends)
+        assert atom is not None  # noqa: S101 - None is for sums of both signs, which callers exclude
+        return atom
 
-    def _count(self, column: str, price: Fraction) -> Strategy:
-        epsilon = self.setting.law_epsilon(price, native=self.setting.native_replace)
-        kind = Component("present", column) if column else Component("rows")
-        law = DiscreteLaplace(sensitivity=self.setting.rows_per_unit, epsilon=epsilon)
-        noise = SumNoise("discrete Laplace", (kind,), law, price)
-        return Strategy(noise.name, (noise,), self._read_count(column, Term(0, 0, Fraction(1))))
-
-    def _sum(self, column: str, price: Fraction, only: str | None = None) -> Strategy:
-        epsilon = self.setting.law_epsilon(price, native=self.setting.native_replace)
-        sensitivity, ends = self._sum_sensitivity(column), self.cut(column)
-        if only == "discrete Laplace" or sensitivity == 1 or self.scattered:
-            law: GridLaw = DiscreteLaplace(sensitivity=sensitivity, epsilon=epsilon)
-            name = "discrete Laplace"
+    def _single(self, kind: str, column: str, price: Fraction, only: str = "") -> Strategy:
+        """One count or sum with its own noise."""
+        native = self.setting.native_replace
+        epsilon = self.setting.law_epsilon(price, native=native)
+        atom = self._atom(kind, column, "any", native=native)
+        by_person = kind == "sum" and self.sum_bounds(column) is not None
+        moved = atom.moved * (self.setting.unit_cells if by_person else 1)
+        law: GridLaw
+        if kind == "count" or moved == 1 or self.scattered or only == LAPLACE:
+            law, name = DiscreteLaplace(sensitivity=moved, epsilon=epsilon), LAPLACE
         else:
-            law, name = _optimal(sensitivity, epsilon, self.wanted), "optimal"
-        kind = Component("unit-total", column, *ends) if ends else Component("total", column)
-        noise = SumNoise(name, (kind,), law, price)
-        return Strategy(name, (noise,), self._read_sum(column, Term(0, 0, Fraction(1))))
-
-    def _sum_sensitivity(self, column: str) -> int:
-        native, ends = self.setting.native_replace, self.cut(column)
-        if ends is not None:
-            neighbours = "replace" if native else "add-or-remove"
-            moved = int(worst_case.total(bounds=ends, neighbours=neighbours))
-            return moved * self.setting.unit_cells
-        asked = Aggregate("sum", column)
-        found = atom_sensitivity(asked, self.setting, signs="any", native=native)
-        assert found is not None  # noqa: S101 - None is for signs="same" only
-        return found.moved
+            law, name = _optimal(moved, epsilon, self.wanted), "optimal"
+        noise = SumNoise(name, (atom.component,), law, price)
+        return Strategy(name, (noise,), self._read(kind, column, Term(0, 0, atom.weight)))
 
     def _pair(self, column: str, price: Fraction, shape: str, with_rows: bool) -> Strategy:
         """Σ(high − x) and Σ(x − low).
@@ -238,18 +247,17 @@ class _Builder:
             below = Component("below", column, r.low, r.high)
             epsilon = self.setting.law_epsilon(price, native=False)
             law = DiscreteLaplace(sensitivity=width, epsilon=epsilon)
-            noise = SumNoise("pair of discrete Laplace", (above, below), (law, law), price)
+            components, laws = [above, below], [law, law]
             if with_rows:
-                single = DiscreteLaplace(sensitivity=times, epsilon=epsilon)
-                three = (above, below, Component("absent", column))
-                noise = replace(noise, components=three, law=(law, law, single))
+                components.append(Component("absent", column))
+                laws.append(DiscreteLaplace(sensitivity=times, epsilon=epsilon))
+            name = "pair of discrete Laplace"
+            noise = SumNoise(name, tuple(components), tuple(laws), price)
         return Strategy(noise.name, (noise,), self._read_pair(column, shape, with_rows))
-
-    # -- all of them ---------------------------------------------------------------------------
 
     @cached_property
     def _beside_pairs(self) -> tuple[list[str], list[str], Fraction]:
-        """The counts and sums that no pair holds, and the price of each noise."""
+        """The counts and sums outside the pairs, and the price of each noise."""
         sums = [c for c in self.sums if c not in self.paired]
         covered = {self._count_name(c) for c in self.paired}
         if self.rows_with_pair:
@@ -257,73 +265,57 @@ class _Builder:
         counts = [c for c in self.counts if c not in covered]
         return counts, sums, split(self.price, len(self.paired) + len(sums) + len(counts)).epsilon
 
-    def in_pairs(self, shape: str = "L1", law: str | None = None) -> Strategy:
-        """Count and sum of a column together; what is left one by one; prices add up."""
+    def in_pairs(self, shape: str = "L1", law: str = "") -> Strategy:
+        """Count and sum of a column together, the others one by one; prices add up."""
         counts, sums, price = self._beside_pairs
         several = [
             self._pair(column, price, shape, with_rows=self.rows_with_pair and number == 0)
             for number, column in enumerate(self.paired)
         ]
-        several += [self._count(column, price) for column in counts]
-        several += [self._sum(column, price, law) for column in sums]
+        several += [self._single("count", column, price) for column in counts]
+        several += [self._single("sum", column, price, law) for column in sums]
         if len(several) == 1:
             return several[0]
         return merged(" + ".join(dict.fromkeys(one.name for one in several)), several)
 
     def one_by_one(self) -> Strategy | None:
-        """Every count and sum with its own share of epsilon: what others do."""
         if self.means:
             return None  # a mean from separate parts is never better than from a pair
         price = split(self.price, len(self.atoms)).epsilon
-        several = [self._count(column, price) for column in self.counts]
-        several += [self._sum(column, price) for column in self.sums]
-        return merged("one by one", several)
+        return merged("one by one", [self._single(*atom, price) for atom in self.atoms])
 
     def in_a_box(self) -> list[Strategy]:
-        """All counts and sums in one noise shaped to what one row can do to them together."""
+        """All counts and sums in one noise shaped to what one row can change in them together."""
         if len(self.atoms) > MOST_IN_A_BOX:
             return []
-        price = self.price.epsilon
+        price, ranges = self.price.epsilon, self.setting.ranges
         found = []
         if self.setting.native_replace:
             found.append(self._box(price, price, "any"))
         rows_apart = self.setting.law_epsilon(price, native=False)
-        if self._one_sign():
+        ends = [self.sum_bounds(c) or (ranges[c].low, ranges[c].high) for c in self.sums]
+        if all(low >= 0 or high <= 0 for low, high in ends):
             found.append(self._box(price, rows_apart, "same"))
         elif not self.setting.native_replace:
             found.append(self._box(price, rows_apart, "any"))
         return found
-
-    def _one_sign(self) -> bool:
-        ranges = [self.setting.ranges[c] for c in self.sums]
-        ends = [self.cut(c) or (r.low, r.high) for c, r in zip(self.sums, ranges, strict=True)]
-        return all(low >= 0 or high <= 0 for low, high in ends)
 
     def _box(self, price: Fraction, epsilon: Fraction, signs: Signs) -> Strategy:
         native = signs == "any" and self.setting.native_replace
         atoms: list[Atom] = []
         readings: dict[Aggregate, Reading] = {}
         for kind, column in self.atoms:
-            asked = Aggregate(kind, column or None)
-            ends = self.cut(column) if kind == "sum" else None
-            found = atom_sensitivity(asked, self.setting, signs=signs, native=native, cut=ends)
-            assert found is not None  # noqa: S101 - signs were looked at before
-            read = self._read_count if kind == "count" else self._read_sum
-            readings |= read(column, Term(0, len(atoms), found.weight))
-            atoms.append(found)
+            atom = self._atom(kind, column, signs, native=native)
+            readings |= self._read(kind, column, Term(0, len(atoms), atom.weight))
+            atoms.append(atom)
         noise = box_noise(atoms, price, epsilon, self.wanted, signs)
         return Strategy(noise.name, (noise,), readings)
 
-    # -- readings ------------------------------------------------------------------------------
-
-    def _read_count(self, column: str, term: Term) -> dict[Aggregate, Reading]:
-        return {
-            a: Linear((term,), grid=Fraction(1))
-            for a in self.aggregates
-            if a.kind == "count" and self._count_name(a.column) == column
-        }
-
-    def _read_sum(self, column: str, term: Term) -> dict[Aggregate, Reading]:
+    def _read(self, kind: str, column: str, term: Term) -> dict[Aggregate, Reading]:
+        if kind == "count":
+            counts = [a for a in self.aggregates if a.kind == "count"]
+            same = [a for a in counts if self._count_name(a.column) == column]
+            return {a: Linear((term,), grid=_ONE) for a in same}
         grid = self.setting.ranges[column].grid
         scaled = replace(term, weight=term.weight * grid)
         return {
@@ -333,27 +325,24 @@ class _Builder:
         }
 
     def _read_pair(self, column: str, shape: str, with_rows: bool) -> dict[Aggregate, Reading]:
-        r, into = self.setting.ranges[column], dict[Aggregate, Reading]()
+        r, readings = self.setting.ranges[column], dict[Aggregate, Reading]()
         width = r.high - r.low
         sign = -1 if shape == "same-sign" else 1
         count = (Term(0, 0, Fraction(1, width)), Term(0, 1, Fraction(sign, width)))
-        rows = (*count, Term(0, 2, Fraction(1)))
-        total = (
-            Term(0, 0, r.grid * Fraction(r.low, width)),
-            Term(0, 1, sign * r.grid * Fraction(r.high, width)),
-        )
+        low, high = r.low * r.grid, r.high * r.grid
+        total = Term(0, 0, low / width), Term(0, 1, sign * high / width)
         for a in self.aggregates:
             if a.kind == "count":
                 name = self._count_name(a.column)
                 if name == self._count_name(column):
-                    into[a] = Linear(count, grid=Fraction(1))
+                    readings[a] = Linear(count, grid=_ONE)
                 elif name == "" and with_rows:
-                    into[a] = Linear(rows, grid=Fraction(1))
+                    readings[a] = Linear((*count, Term(0, 2, _ONE)), grid=_ONE)
             elif a.column == column and a.kind == "sum":
-                into[a] = Linear(total, grid=r.grid)
+                readings[a] = Linear(total, grid=r.grid)
             elif a.column == column and a in self.means:
-                into[a] = Mean(0, r.low * r.grid, r.high * r.grid, sign)
-        return into
+                readings[a] = Mean(0, low, high, sign)
+        return readings
 
 
 ADDITIVE = AdditiveFamily()

@@ -1,7 +1,6 @@
-"""What a family of aggregates says of itself; everything else asks only this.
+"""The contract of a family of aggregates: its SQL functions, and the candidates that answer them.
 
-A family is one file: which SQL functions it answers and of which columns, the ways to answer them
-at a price, and the draws and readings that these ways are made of (`strategy.py`, `reading.py`).
+Candidates consist of draws (`strategy.py`) and readings (`reading.py`).
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from ...errors import Refused
@@ -21,14 +21,14 @@ from .strategy import Setting, Strategy
 
 Asked = Sequence[Aggregate]
 Levels = Mapping[Aggregate, Fraction]
-"""For values with a rank, those at which intervals in values are bought."""
+"""For order statistics, the levels of the value intervals that part of the price pays for."""
 Block = Callable[[Fraction], Strategy]
-"""The one way, at a price, to answer aggregates that need one share of it."""
+"""The strategy, at a price, of aggregates that share one part of the whole price."""
 
 
 @dataclass(frozen=True)
 class Takes:
-    """Which columns a function takes, and how that is said."""
+    """Which columns a function takes, in words and as types."""
 
     words: str
     types: tuple[type[Column], ...]
@@ -42,13 +42,11 @@ CATEGORY = Takes("a category", (Category,))
 
 @dataclass(frozen=True)
 class Function:
-    """A SQL function, and what it takes.
+    """A SQL function and its arguments.
 
-    kind: what it asks: the `kind` of its `Aggregate`.
-    rows: whether it takes * for all rows.
-    columns: how many columns it takes.
-    ordered: whether it matters which of two columns stands first.
-    share: whether it takes a number between 0 and 1 besides; q: that number where it is fixed.
+    kind: the `kind` of its `Aggregate`. rows: whether it takes * for all rows.
+    columns: how many it takes. ordered: whether the order of two columns matters.
+    share: whether it takes a number between 0 and 1 too; q: that number where it is fixed.
     """
 
     name: str
@@ -62,12 +60,12 @@ class Function:
 
 
 class Family:
-    """Aggregates that are answered alike.
+    """Aggregates that are answered by the same mechanisms.
 
-    functions: as they are asked. kinds: what they ask.
-    sharing: the kinds that share one noise, in several ways.
+    functions: their SQL functions. kinds: the kinds of `Aggregate`.
+    sharing: the kinds that can share one noise.
     of_column: whether an answer is a value of the column: a day, a category.
-    buys_intervals: whether part of the price can buy intervals in values.
+    buys_intervals: whether part of the price can pay for intervals in values.
     """
 
     functions: tuple[Function, ...] = ()
@@ -88,29 +86,39 @@ class Family:
         *,
         aside: bool = False,
     ) -> list[Strategy]:
-        """Every way to answer aggregates that share a noise, in the same order at every price.
+        """Every candidate for aggregates that share a noise, in the same order at every price.
 
-        aside: in two noises, where one is worse for some of them.
+        aside: with two noises, where one noise is worse for some of them.
         """
         return []
 
     def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
-        """How to answer aggregates that share no noise with other families."""
-        return []
+        """The blocks of aggregates that share no noise with other families."""
+        known = [a for a in asked if a.kind in self.kinds]
+        return [partial(self.block, a, setting, levels.get(a)) for a in known]
+
+    def block(
+        self, aggregate: Aggregate, setting: Setting, level: Fraction | None, price: Fraction
+    ) -> Strategy:
+        """The strategy of one aggregate at a price.
+
+        level: of the value interval that part of the price pays for; None for no interval.
+        """
+        raise NotImplementedError
 
     def by_name(self, asked: Asked, setting: Setting, epsilon: Fraction) -> list[Strategy]:
-        """Ways to answer the whole question, where the number of all rows is public, that are never
-        preferred and chosen by name only."""
+        """Candidates for the whole question, where the number of all rows is public, that are never
+        preferred but can be chosen by name."""
         return []
 
     def refuse_name(self, mechanism: str, names: Sequence[str]) -> Refused | None:
-        """The refusal of a way of its own that does not answer the question."""
+        """The refusal of one of its mechanisms that does not answer the question."""
         return None
 
     def declared(self, asked: Asked, setting: Setting, rows: int) -> dict[Aggregate, Reading]:
-        """What the schema states, where it states the number of rows: no row is read for it."""
+        """Answers that follow from the number of rows that the schema states; no row is read."""
         return {}
 
     def as_held(self, aggregate: Aggregate, value: Fraction, schema: Schema) -> Any:
-        """A released value as the column holds it."""
+        """A released value in the type of the column."""
         return value

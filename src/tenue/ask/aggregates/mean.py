@@ -1,7 +1,8 @@
-"""Means: of all rows of a public number, and from the pair Σ(high − x), Σ(x − low)."""
+"""Means: a sum over a public number of rows, or from the pair Σ(high − x), Σ(x − low)."""
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,7 +17,7 @@ _PIECES = 64
 
 @dataclass(frozen=True)
 class MeanOfAll(Additive):
-    """A sum over all rows of a table whose number of rows is public, divided by it."""
+    """A noisy sum over all rows, divided by their public number."""
 
     total: Term
 
@@ -51,30 +52,21 @@ class MeanOfAll(Additive):
     def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
         return self._scaled(parts, rows) if rows else None
 
-    def promised(self, parts: Parts, rows: int | None) -> Error | None:
-        return self.before_rows(parts, rows)
+    promised = before_rows
 
 
-@dataclass(frozen=True)
-class Mean(Additive):
-    """low + (high − low)·below / (above + below): the mean from Σ(high − x) and Σ(x − low).
+class PairMean(Additive):
+    """low + (high − low)·below / (above + below); above = Σ(high − x), below = Σ(x − low)."""
 
-    `sign` is −1 where the part holds Σ(low − x) instead of Σ(x − low).
-    """
-
-    part: int
     low: Fraction
     high: Fraction
-    sign: int = 1
 
-    def moved(self, parts: int, places: int) -> Mean:
-        return replace(self, part=self.part + parts)
-
-    def _pair(self, noisy: Noisy) -> tuple[int, int]:
-        return noisy[self.part][0], self.sign * noisy[self.part][1]
+    @abc.abstractmethod
+    def pair(self, noisy: Noisy) -> tuple[int, int]:
+        """Above and below."""
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
-        above, below = self._pair(noisy)
+        above, below = self.pair(noisy)
         both = above + below
         if both <= 0:
             return (self.low + self.high) / 2  # no rows are visible: the middle of the range
@@ -84,124 +76,113 @@ class Mean(Additive):
         top += high.numerator * low.denominator * part
         return Fraction(top, low.denominator * high.denominator * both)
 
-    def _error_at(self, parts: Parts, share: float) -> _AtShare:
-        return _AtShare(parts[self.part], share, self.sign)
+    def shares(
+        self, noisy: Noisy, edge: Callable[[float, float], float]
+    ) -> tuple[Fraction, Fraction]:
+        """The interval whose ends, as shares of the range, `edge` finds from the value's share."""
+        span = self.high - self.low
+        share = float((self.value(noisy, None) - self.low) / span)
+        low, high = (self.low + span * Fraction(edge(share, end)) for end in (0.0, 1.0))
+        return low, high
+
+
+@dataclass(frozen=True)
+class Mean(PairMean):
+    """The mean from one part; with sign −1 the part holds Σ(low − x) instead of Σ(x − low)."""
+
+    part: int
+    low: Fraction
+    high: Fraction
+    sign: int = 1
+
+    def moved(self, parts: int, places: int) -> Mean:
+        return replace(self, part=self.part + parts)
+
+    def pair(self, noisy: Noisy) -> tuple[int, int]:
+        return noisy[self.part][0], self.sign * noisy[self.part][1]
+
+    def _error_at(self, parts: Parts, share: float, factor: float) -> _ErrorAtShare:
+        return _ErrorAtShare(parts[self.part], share, self.sign, factor)
+
+    def _error_of_rows(self, parts: Parts, rows: int) -> _ErrorAtShare:
+        component = parts[self.part].components[0]
+        assert isinstance(component, Component)  # noqa: S101 - narrows the type
+        steps = (component.high - component.low) * rows
+        return self._error_at(parts, 0.5, float(self.high - self.low) / steps)
 
     def error(self, parts: Parts) -> Error:
         """The error of a mean in the middle of its range, times the number of rows."""
-        span = float(self.high - self.low) / self._width(parts)
-        return _Scaled(self._error_at(parts, 0.5), span)
-
-    def _width(self, parts: Parts) -> int:
-        """The range of the column in steps."""
-        component = parts[self.part].components[0]
-        assert isinstance(component, Component)  # noqa: S101 - narrows the type
-        return component.high - component.low
+        return self._error_of_rows(parts, 1)
 
     def interval(
         self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
     ) -> Interval | None:
-        """All means that the noisy pair does not reject: exact coverage, whatever the count."""
-        above, below = self._pair(noisy)
-
+        """All means that the noisy pair does not reject: exact coverage at any number of rows."""
+        above, below = self.pair(noisy)
         halves = _half_widths(parts[self.part], self.sign, level)
 
         def rejected(share: float) -> bool:
-            place = share * _PIECES
-            piece = min(int(place), _PIECES - 1)
-            half = halves[piece] + (place - piece) * (halves[piece + 1] - halves[piece])
+            position = share * _PIECES
+            piece = min(int(position), _PIECES - 1)
+            half = halves[piece] + (position - piece) * (halves[piece + 1] - halves[piece])
             return abs((1 - share) * below - share * above) > half
 
-        guess = float((self.value(noisy, rows) - self.low) / (self.high - self.low))
-        ends = [_edge(rejected, guess, end) for end in (0.0, 1.0)]
-        span = self.high - self.low
-        return self.low + span * Fraction(ends[0]), self.low + span * Fraction(ends[1])
+        def edge(near: float, far: float) -> float:
+            if not rejected(far):
+                return far
+            for _ in range(40):
+                middle = (near + far) / 2
+                near, far = (near, middle) if rejected(middle) else (middle, far)
+            return far
+
+        return self.shares(noisy, edge)
 
     def expected_error(self, parts: Parts, noisy: Noisy | None, rows: int | None) -> float | None:
         if noisy is None:
             error = self.before_rows(parts, rows)
             return None if error is None else error.mean_absolute_error
-        above, below = self._pair(noisy)
+        above, below = self.pair(noisy)
         if above + below <= 0:
             return None
         share = min(max(below / (above + below), 0.0), 1.0)
-        at = self._error_at(parts, share).mean_absolute_error
-        return float(self.high - self.low) * at / (above + below)
+        in_steps = self._error_at(parts, share, 1.0).mean_absolute_error
+        return float(self.high - self.low) * in_steps / (above + below)
 
     def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
         """With a public number of rows: the error in the middle of the range."""
-        if not rows:
-            return None
-        steps = self._width(parts) * rows
-        return _Scaled(self._error_at(parts, 0.5), float(self.high - self.low) / steps)
+        return self._error_of_rows(parts, rows) if rows else None
 
 
 @dataclass(frozen=True)
-class _AtShare:
-    """The error of (1 − share)·below − share·above, in grid steps."""
+class _ErrorAtShare:
+    """The error of (1 − share)·below − share·above; factor: what a grid step is worth."""
 
     part: Part
     share: float
     sign: int
+    factor: float = 1.0
 
     def _law(self) -> Blend:
         return self.part.noise.blend(self.share, self.sign)
 
     @property
     def variance(self) -> float:
-        return self._law().variance
+        return self._law().variance * self.factor**2
 
     @property
     def mean_absolute_error(self) -> float:
-        return self._law().mean_absolute_error
+        return self._law().mean_absolute_error * self.factor
 
-    @property
-    def quick_mean_absolute_error(self) -> float:
-        return self.mean_absolute_error
+    quick_mean_absolute_error = mean_absolute_error
 
     def half_width(self, level: Fraction) -> float:
-        return self._law().half_width(float(1 - level)) + 0.5  # half a step for the lattice
-
-    quick_half_width = half_width
-
-
-@dataclass(frozen=True)
-class _Scaled:
-    """An error in other units."""
-
-    inner: _AtShare
-    factor: float
-
-    @property
-    def variance(self) -> float:
-        return self.inner.variance * self.factor**2
-
-    @property
-    def mean_absolute_error(self) -> float:
-        return self.inner.mean_absolute_error * self.factor
-
-    @property
-    def quick_mean_absolute_error(self) -> float:
-        return self.mean_absolute_error
-
-    def half_width(self, level: Fraction) -> float:
-        return self.inner.half_width(level) * self.factor
+        half = self._law().half_width(float(1 - level)) + 0.5  # half a step for the lattice
+        return half * self.factor
 
     quick_half_width = half_width
 
 
 @lru_cache(maxsize=64)
 def _half_widths(part: Part, sign: int, level: Fraction) -> list[float]:
-    """The half-width at some shares; it varies so slowly that lines between them suffice."""
-    return [_AtShare(part, i / _PIECES, sign).half_width(level) for i in range(_PIECES + 1)]
-
-
-def _edge(rejected: Callable[[float], bool], guess: float, end: float) -> float:
-    """The last share between the guess, which is accepted, and an end that may be rejected."""
-    if not rejected(end):
-        return end
-    near, far = guess, end
-    for _ in range(40):
-        middle = (near + far) / 2
-        near, far = (near, middle) if rejected(middle) else (middle, far)
-    return far
+    """Half-widths at some shares; they vary so slowly that linear interpolation suffices."""
+    return [_ErrorAtShare(part, i / _PIECES, sign).half_width(level) for i in range(_PIECES + 1)]

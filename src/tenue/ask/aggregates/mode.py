@@ -1,11 +1,10 @@
-"""The most frequent category of a column: how it is chosen, and what may be said about it."""
+"""The most frequent category of a column, chosen by the exponential mechanism."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 
 from ...mechanism.exponential_mechanism import Exponential
 from ...noise.criterion import Criterion
@@ -13,18 +12,15 @@ from ...noise.source import Source
 from ...schema import Category, Schema
 from ...text import exactly, shortly
 from ..question import Aggregate
-from .contract import CATEGORY, Asked, Block, Family, Function, Levels
-from .reading import SHOWN_LEVEL, Expectation, Noisy, Parts, Reading
+from .contract import CATEGORY, Family, Function
+from .reading import SHOWN_LEVEL, Expectation, Noisy, Parts, Reading, miss
 from .strategy import Draw, Rows, Setting, Strategy
 
 VOTE = "selection by votes"
-"""The name of the mechanism."""
 
 
 @dataclass(frozen=True)
 class Ballot(Draw):
-    """One vote that is paid for: among the categories of a column, at a price."""
-
     column: str
     vote: Exponential
     epsilon: Fraction
@@ -58,7 +54,7 @@ class Ballot(Draw):
 
 @dataclass(frozen=True)
 class CategoryReading(Reading):
-    """The place of the chosen category; how many rows it is behind can be told, and nothing else.
+    """The number of the chosen category; only how many rows it may be behind can be stated.
 
     place: which of the selections of a cell it is.
     """
@@ -70,8 +66,8 @@ class CategoryReading(Reading):
         return Fraction(noisy[-1][self.place])
 
     def rows_behind(self, level: Fraction) -> float:
-        """By how many rows it is behind the most frequent one at most, with that probability."""
-        return self.vote.behind(float(max(1 - level, Fraction(1, 10**12))))
+        """At most so many rows behind the most frequent one, with that probability."""
+        return self.vote.behind(miss(level))
 
     def size(self, parts: Parts, wanted: Criterion) -> float:
         return self.rows_behind(SHOWN_LEVEL)
@@ -82,36 +78,30 @@ class CategoryReading(Reading):
     def expect(self, alias: str, parts: Parts, rows: int | None) -> Expectation:
         votes = self.rows_behind(SHOWN_LEVEL)
         words = ("", f"{shortly(votes)} rows behind")
-        return Expectation(alias, None, None, None, votes=votes, words=words)
+        return Expectation(alias, votes=votes, words=words)
 
     def beside(self, *anything: object) -> str:
         return f"{shortly(self.rows_behind(SHOWN_LEVEL))} rows behind"
 
 
 class Mode(Family):
-    """MODE."""
-
     functions = (Function("MODE", "mode", CATEGORY),)
     of_column = True
 
-    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
-        """A row more costs a vote at most `epsilon`, in whatever cell it lies; a unit has several.
-
-        Replace is a row less and a row more.
-        """
-
-        def at(aggregate: Aggregate, price: Fraction) -> Strategy:
-            column = aggregate.column or ""
-            epsilon = setting.law_epsilon(price, native=False) / setting.rows_per_unit
-            vote = Exponential(setting.categories[column], epsilon, 1, one_sided=True)
-            draws = (Ballot(column, vote, price),)
-            return Strategy(VOTE, draws, {aggregate: CategoryReading(0, vote)})
-
-        return [partial(at, aggregate) for aggregate in asked]
+    def block(
+        self, aggregate: Aggregate, setting: Setting, level: Fraction | None, price: Fraction
+    ) -> Strategy:
+        """One row more costs at most `epsilon`, in any cell; a unit may have several rows, and
+        replace is one row less and one more."""
+        column = aggregate.column or ""
+        epsilon = setting.law_epsilon(price, native=False) / setting.rows_per_unit
+        vote = Exponential(setting.categories[column], epsilon, 1, one_sided=True)
+        draws = (Ballot(column, vote, price),)
+        return Strategy(VOTE, draws, {aggregate: CategoryReading(0, vote)})
 
     def as_held(self, aggregate: Aggregate, value: Fraction, schema: Schema) -> str | None:
-        named = schema.column(aggregate.column or "")
-        return named.categories[int(value)] if isinstance(named, Category) else None
+        column = schema.column(aggregate.column or "")
+        return column.categories[int(value)] if isinstance(column, Category) else None
 
 
 MODE = Mode()

@@ -1,8 +1,8 @@
-"""Variance, covariance, correlation and regression, read off noisy components of all moments.
+"""Variance, covariance, correlation and regression, computed from noisy components of all moments.
 
-The interval holds every component in its own interval at once, each missing with a share of what
-is allowed; whatever is computed from such a box of numbers is then covered too. Squares are taken
-around the noisy mean, which makes the box of squares small.
+For the interval every component lies in its own interval at once, each with a share of the allowed
+miss probability; then everything that is computed from this box of numbers is covered too. Squares
+are taken around the noisy mean, which makes the box of squares small.
 
 To add a statistic of one or two columns: a `Statistic` with its value and its interval.
 """
@@ -33,18 +33,18 @@ Axes = tuple[Axis, ...]
 
 _MOST_STEPS = LARGEST >> 8
 _WIDEST = LARGEST >> 6
-"""What one row may move, and how wide noise may be, in steps: the limits of discrete Laplace."""
+"""The largest sensitivity and scale in steps, as discrete Laplace allows them."""
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """What is computed from the moments of a sample of one or two columns.
+    """A statistic of the moments of one or two columns.
 
     value: from noisy moments; None where it is not defined.
-    interval: from all moments that the noise allows; None where that is anything.
+    interval: from all moments that the noise allows; None where they allow any value.
     functions: the SQL names. columns: how many it takes; ordered: whether their order matters.
-    degree: up to which power each column is needed.
-    anything: what it keeps to whatever the rows are.
+    degree: the highest power of each column that is needed.
+    anything: the bounds that it has for all rows.
     """
 
     value: Callable[[Moments], Fraction | None]
@@ -71,16 +71,13 @@ class JointMoments(Noise):
         """The sums of products of powers of the columns, each counted from its lowest value."""
         axes = self._axes
         degree: int = self.components[0].degree  # type: ignore[union-attr]
-        return {
-            powers: Measure(
-                "moment",
-                factors=tuple(
-                    Factor(axis.column, axis.low, power)
-                    for axis, power in zip(axes, powers, strict=True)
-                ),
-            )
-            for powers in powers_of(len(axes), degree)
-        }
+
+        def measure(powers: Powers) -> Measure:
+            pairs = zip(axes, powers, strict=True)
+            factors = tuple(Factor(axis.column, axis.low, power) for axis, power in pairs)
+            return Measure("moment", factors=factors)
+
+        return {powers: measure(powers) for powers in powers_of(len(axes), degree)}
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -95,8 +92,7 @@ class JointMoments(Noise):
 class MomentReading(Reading):
     """A statistic of one or two columns.
 
-    part: which noise holds the components of the axes.
-    grids: the grid of each axis.
+    part: the noise with the components of the axes. grids: that of each axis.
     over: where the order matters, the axis of the second column.
     """
 
@@ -112,7 +108,7 @@ class MomentReading(Reading):
 
     @cached_property
     def weights(self) -> dict[Powers, list[Fraction]]:
-        """For each moment, the weights of the components that add up to it."""
+        """For each moment, the weights of the components in it."""
         degree = self._statistic.degree
         return {
             powers: functional(self.axes, degree, powers)
@@ -120,7 +116,7 @@ class MomentReading(Reading):
         }
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:
-        """None where no more than one row is visible."""
+        """None for at most one noisy row."""
         moments = Moments(self, noisy[self.part])
         return None if moments.n <= 1 else self._statistic.value(moments)
 
@@ -146,26 +142,25 @@ class MomentReading(Reading):
         return replace(self, part=self.part + parts)
 
     def powers(self, axis: int, power: int) -> Powers:
-        """That power of one axis."""
         return tuple(power if number == axis else 0 for number in range(len(self.axes)))
 
     def in_units(self, axis: int, steps: Fraction) -> Fraction:
-        """What so many steps above the lowest value are in units of the column."""
+        """So many steps above the lowest value, in units of the column."""
         return (self.axes[axis].low + steps) * self.grids[axis]
 
     @property
     def unit(self) -> Fraction:
-        """What one product of steps is worth."""
+        """One product of steps, in units of the columns."""
         return math.prod(self.grids, start=Fraction(1))
 
     @property
     def steepness(self) -> Fraction:
-        """One step of the other axis for one step of the axis that a slope is taken over."""
+        """The slope of one step of the other axis for one step of `over`."""
         return self.grids[1 - self.over] / self.grids[self.over]
 
 
 class Moments:
-    """The noisy moments of one cell, and the statistics that they give."""
+    """The noisy moments of one cell."""
 
     def __init__(self, reading: MomentReading, components: Sequence[int]) -> None:
         self.reading = reading
@@ -178,7 +173,7 @@ class Moments:
 
     @property
     def correction(self) -> Fraction:
-        """n / (n − 1), for a sample: 2 at most, for two rows at least have a spread."""
+        """n / (n − 1), for a sample: 2 at most, because only two or more rows have a spread."""
         return min(self.n / (self.n - 1), Fraction(2))
 
     def mean(self, axis: int) -> Fraction:
@@ -186,20 +181,20 @@ class Moments:
         return self._moment(self.reading.powers(axis, 1)) / self.n
 
     def variance(self, axis: int) -> Fraction:
-        """Of the rows themselves, in squared steps; may be below 0, by noise, and never above what
-        is possible."""
-        found = self._moment(self.reading.powers(axis, 2)) / self.n - self.mean(axis) ** 2
-        return min(found, Fraction(self.reading.axes[axis].width ** 2, 4))
+        """Of the rows themselves, in squared steps, at most the largest possible one; noise can
+        make it negative."""
+        variance = self._moment(self.reading.powers(axis, 2)) / self.n - self.mean(axis) ** 2
+        return min(variance, Fraction(self.reading.axes[axis].width ** 2, 4))
 
     def covariance(self) -> Fraction:
-        """Of the rows themselves, in products of steps, as far as that is possible."""
-        found = self._moment((1, 1)) / self.n - self.mean(0) * self.mean(1)
+        """Of the rows themselves, in products of steps, clipped to the possible range."""
+        covariance = self._moment((1, 1)) / self.n - self.mean(0) * self.mean(1)
         most = Fraction(math.prod(axis.width for axis in self.reading.axes), 4)
-        return min(max(found, -most), most)
+        return min(max(covariance, -most), most)
 
 
 class MomentBox:
-    """All values of the components that the noise allows, and what follows from them."""
+    """All values of the components that the noise allows."""
 
     def __init__(self, reading: MomentReading, middle: list[float], halves: list[float]) -> None:
         self.reading = reading
@@ -209,7 +204,8 @@ class MomentBox:
         self.fewest = self.counts[0]
         n = max(sum(self.counts) / 2, 1.0)
         self.centre = [
-            self._at({reading.powers(axis, 1): 1.0}) / n for axis in range(len(reading.axes))
+            self._middle(self._coefficients({reading.powers(axis, 1): 1.0})) / n
+            for axis in range(len(reading.axes))
         ]
 
     @property
@@ -224,18 +220,18 @@ class MomentBox:
             for j in range(len(self.middle))
         ]
 
-    def _at(self, moments: dict[Powers, float]) -> float:
-        return sum(c * m for c, m in zip(self._coefficients(moments), self.middle, strict=True))
+    def _middle(self, coefficients: list[float]) -> float:
+        return sum(c * m for c, m in zip(coefficients, self.middle, strict=True))
 
     def _range(self, moments: dict[Powers, float]) -> tuple[float, float]:
         """The values of a combination of moments over the box."""
         coefficients = self._coefficients(moments)
-        middle = sum(c * m for c, m in zip(coefficients, self.middle, strict=True))
+        middle = self._middle(coefficients)
         reach = sum(abs(c) * h for c, h in zip(coefficients, self.halves, strict=True))
         return middle - reach, middle + reach
 
     def mean_off(self, axis: int) -> float:
-        """How far the true mean may be from the centre."""
+        """The largest distance of the true mean from the centre."""
         zero, one = (self.reading.powers(axis, power) for power in (0, 1))
         low, high = self._range({one: 1.0, zero: -self.centre[axis]})
         return max(abs(low), abs(high)) / self.fewest
@@ -264,11 +260,8 @@ class MomentBox:
         return max(min(ends) - off, -most), min(max(ends) + off, most)
 
 
-# -- the statistics --------------------------------------------------------------------------------
-
-
 def _variance(sample: bool, root: bool, *functions: str) -> Statistic:
-    """sample: of the table the rows are a sample of. root: the standard deviation."""
+    """sample: the unbiased estimate. root: the standard deviation."""
 
     def value(moments: Moments) -> Fraction:
         correction = moments.correction if sample else Fraction(1)
@@ -309,7 +302,7 @@ def _correlation(moments: Moments) -> Fraction | None:
 def _correlations(box: MomentBox) -> tuple[float, float]:
     ends = [math.sqrt(v * w) for v in box.variance(0) for w in box.variance(1)]
     if min(ends) <= 0:
-        return -1.0, 1.0  # what every correlation keeps to
+        return -1.0, 1.0
     ratios = [c / e for c in box.covariance() for e in (min(ends), max(ends))]
     return max(min(ratios), -1.0), min(max(ratios), 1.0)
 
@@ -338,7 +331,7 @@ def _intercept(moments: Moments) -> Fraction | None:
 
 
 def _intercepts(box: MomentBox) -> tuple[float, float] | None:
-    """Slope and means are inside their own ranges at once, for all moments are inside the box."""
+    """Slope and means lie in their ranges at once, because all moments lie in the box."""
     reading, slopes = box.reading, _slopes(box)
     if slopes is None:
         return None
@@ -356,9 +349,7 @@ STATISTICS = {
     "covar_samp": _covariance(True, "COVAR_SAMP"),
     "covar_pop": _covariance(False, "COVAR_POP"),
     "corr": Statistic(
-        *(_correlation, _correlations, ("CORR",)),
-        columns=2,
-        anything=(Fraction(-1), Fraction(1)),
+        *(_correlation, _correlations, ("CORR",)), columns=2, anything=(Fraction(-1), Fraction(1))
     ),
     "regr_slope": Statistic(_slope, _slopes, ("REGR_SLOPE",), columns=2, ordered=True),
     "regr_intercept": Statistic(
@@ -367,12 +358,7 @@ STATISTICS = {
 }
 
 
-# -- the family ------------------------------------------------------------------------------------
-
-
 class MomentFamily(Family):
-    """What is computed from squares and products of one or two columns."""
-
     functions = tuple(
         Function(name, kind, columns=one.columns, ordered=one.ordered)
         for kind, one in STATISTICS.items()
@@ -380,7 +366,7 @@ class MomentFamily(Family):
     )
 
     def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
-        """One for all statistics of the same columns to the same degree."""
+        """One for all statistics of the same columns and degree."""
         shared: dict[tuple[Axes, int], list[Aggregate]] = {}
         for a in asked:
             # sorted, so that a slope and a correlation share their moments
@@ -392,20 +378,18 @@ class MomentFamily(Family):
         def at(axes: Axes, degree: int, several: list[Aggregate], price: Fraction) -> Strategy:
             noise = _noise(axes, degree, setting, price)
             grids = tuple(setting.ranges[axis.column].grid for axis in axes)
-            readings = {}
-            for a in several:
-                over = int(STATISTICS[a.kind].ordered and axes[0].column != a.other)
-                readings[a] = MomentReading(a.kind, 0, axes, grids, over)
+            ordered = {a: STATISTICS[a.kind].ordered and axes[0].column != a.other for a in several}
+            readings = {
+                a: MomentReading(a.kind, 0, axes, grids, int(over)) for a, over in ordered.items()
+            }
             return Strategy(noise.name, (noise,), readings)
 
         return [partial(at, *same, several) for same, several in shared.items()]
 
 
 def _noise(axes: Axes, degree: int, setting: Setting, price: Fraction) -> JointMoments:
-    """A row moves the components by Π width^degree in all, wherever it lies."""
-    moved = setting.rows_per_unit
-    for axis in axes:
-        moved *= axis.width**degree
+    """A row moves the components by Π width^degree in all, in any cell."""
+    moved = math.prod((axis.width**degree for axis in axes), start=setting.rows_per_unit)
     epsilon = setting.law_epsilon(price, native=False)
     ranges = {axis.column: setting.ranges[axis.column] for axis in axes}
     refuse_too_fine(ranges, degree * len(axes), moved, epsilon)
@@ -417,12 +401,10 @@ def _noise(axes: Axes, degree: int, setting: Setting, price: Fraction) -> JointM
 def refuse_too_fine(
     ranges: Mapping[str, Range], powers: int, moved: int, epsilon: Fraction
 ) -> None:
-    """Refuses moments that one row moves so far that their noise could not be drawn exactly, and
-    names grids that would do.
+    """Refuses moments whose noise would be too wide to be drawn exactly, and names coarser grids.
 
-    ranges: the columns that are multiplied.
-    powers: how many factors a product has.
-    moved: how far one unit moves them together, in steps.
+    ranges: the columns that are multiplied. powers: how many factors a product has.
+    moved: the sensitivity in steps.
     """
     beyond = max(moved / _MOST_STEPS, float(moved / epsilon) / _WIDEST)
     if beyond < 1:

@@ -1,10 +1,9 @@
-"""Noise on whole numbers: on counts and sums, what it needs of the rows and how far a unit moves
-them."""
+"""Noise on counts and sums: what it measures, and their sensitivity."""
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +14,7 @@ from ...mechanism.additive_noise import Atoms, Component, Part, Term
 from ...mechanism.moment_basis import Bernstein
 from ...noise.box.law import OptimalBox, Signs
 from ...noise.criterion import Criterion
-from ...noise.source import Source
+from ...noise.source import Source, require_safe
 from ...schema import Number, Schema
 from ...sensitivity import worst_case
 from ...text import exactly
@@ -24,8 +23,10 @@ from .reading import Linear
 from .strategy import Draw, Rows, Setting
 
 MOST_IN_A_BOX = 32
+MOST_VALUES = 1_000_000
+"""How many values a column may have whose different values are counted."""
 CUT_BY_PERSON = ", sums cut by person"
-"""Ends the name of a way in which the sum of each person is cut, and not their rows."""
+"""Ends the name of a candidate that bounds each person's sum instead of their rows."""
 
 _SOURCES = {
     "optimal": "Soria-Comas and Domingo-Ferrer 2013, Theorem 1",
@@ -37,8 +38,11 @@ _SOURCES = {
 }
 
 
+_ROWS, _UNITS = Measure("rows"), Measure("units")
+
+
 def noise_source(name: str) -> str:
-    """Where a noise of that name is proved."""
+    """The publication that proves the noise of that name."""
     return _SOURCES[name]
 
 
@@ -48,26 +52,22 @@ class Noise(Part, Draw):
 
     @abc.abstractmethod
     def atoms(self, measured: Mapping[Measure, int]) -> Atoms:
-        """The true numbers of a cell that its components are made of."""
+        """The true numbers of a cell from which its components follow."""
 
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
         return self.release([self.atoms(rows.measured[cell]) for cell in cells], source)
 
     @property
     def line(self) -> str:
-        named = ", ".join(
-            self._in_words(f"{c.kind} {c.column}".strip(), c) for c in self.components
-        )
+        named = ", ".join(map(self._in_words, self.components))
         return f"{self.name} on {named}: {self.noise.words}"
 
-    def _in_words(self, words: str, component: Component | Bernstein) -> str:
-        return words
+    def _in_words(self, component: Component | Bernstein) -> str:
+        return f"{component.kind} {component.column}".strip()
 
 
 @dataclass(frozen=True)
 class SumNoise(Noise):
-    """Counts and sums of every cell, each with its noise."""
-
     @property
     def source(self) -> str:
         return noise_source(self.name)
@@ -89,40 +89,62 @@ class SumNoise(Noise):
 
     @property
     def cut_by_person(self) -> bool:
-        """Whether the sum of each person is cut, and not their rows."""
+        """Whether each person's sum is bounded instead of their rows."""
         return any(map(_is_cut, self._plain))
 
     def cuts(self, schema: Schema) -> Mapping[str, Contribution]:
-        return {
-            _cut_in_words(c, schema): Contribution("beyond", c.column, c.low, c.high)
-            for c in self._plain
-            if _is_cut(c)
-        }
+        limits = {}
+        for c in filter(_is_cut, self._plain):
+            column = schema.column(c.column)
+            grid = column.grid if isinstance(column, Number) else Fraction(1)
+            low, high = exactly(c.low * grid), exactly(c.high * grid)
+            whose = f"the sum of `{column.name}` of each {schema.unit}"
+            words = f"{whose}, over all rows, counts from {low} to {high}"
+            limits[words] = Contribution("beyond", c.column, c.low, c.high)
+        return limits
 
-    def _in_words(self, words: str, component: Component | Bernstein) -> str:
+    def _in_words(self, component: Component | Bernstein) -> str:
+        words = super()._in_words(component)
         if not _is_cut(component):
             return words
-        ends = f"{component.low} and {component.high}"
-        return f"{words}, the sum of a person cut to {ends} steps"
+        return f"{words}, each person's sum clipped to {component.low} and {component.high} steps"
 
 
 def _is_cut(component: Component | Bernstein) -> TypeGuard[Component]:
     return "unit-total" in component.kind
 
 
-def _cut_in_words(component: Component, schema: Schema) -> str:
-    column = schema.column(component.column)
-    grid = column.grid if isinstance(column, Number) else Fraction(1)
-    low, high = exactly(component.low * grid), exactly(component.high * grid)
-    whose = f"the sum of `{column.name}` of each {schema.unit}"
-    return f"{whose}, over all rows, counts from {low} to {high}"
+@dataclass(frozen=True)
+class DistinctNoise(Part, Draw):
+    """The number of different values of a column in every cell, each with its noise."""
 
+    @property
+    def column(self) -> str:
+        return self.components[0].column
 
-# -- the rows --------------------------------------------------------------------------------------
+    @property
+    def source(self) -> str:
+        return noise_source(self.name)
+
+    @property
+    def line(self) -> str:
+        return f"{self.name} on different values of {self.column}: {self.noise.words}"
+
+    @property
+    def required(self) -> str:
+        return self.column
+
+    def read(self, rows: Rows) -> None:
+        rows.distinct(self.column)
+
+    def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
+        require_safe(source)
+        counts, noise = rows.distinct(self.column), self.draw(len(cells), source)
+        return [[counts[cell] + extra] for cell, (extra,) in zip(cells, noise, strict=True)]
 
 
 def component_of(aggregate: Aggregate) -> Component:
-    """What a count, a sum or the top of a mean is without noise."""
+    """The component of a count, a sum, or the numerator of a mean."""
     if aggregate.kind == "units":
         return Component("units")
     if aggregate.kind == "count":
@@ -131,60 +153,52 @@ def component_of(aggregate: Aggregate) -> Component:
 
 
 def measures_of(components: Iterable[Component]) -> tuple[Measure, ...]:
-    """The whole numbers that components are made of, each once."""
-    found: dict[Measure, None] = {}
-    for c in components:
-        if c.kind == "units":
-            found[Measure("units")] = None
-            continue
-        if _is_cut(c):
-            found[Measure("unit-total", c.column, low=c.low, high=c.high)] = None
-            continue
-        if c.kind in ("rows", "absent"):
-            found[Measure("rows")] = None
-        if c.kind != "rows":
-            found[Measure("present", c.column)] = None
-        if c.kind not in ("rows", "present", "absent"):
-            found[Measure("total", c.column)] = None
-    return tuple(found)
+    """The measures from which components follow, each once."""
+    return tuple(dict.fromkeys(measure for c in components for measure in _measures_of(c)))
+
+
+def _measures_of(c: Component) -> Iterator[Measure]:
+    if c.kind in ("rows", "units"):
+        yield Measure(c.kind)
+    elif _is_cut(c):
+        yield Measure("unit-total", c.column, low=c.low, high=c.high)
+    else:
+        if c.kind == "absent":
+            yield Measure("rows")
+        yield Measure("present", c.column)
+        if c.kind not in ("present", "absent"):
+            yield Measure("total", c.column)
 
 
 def atoms_of(measured: Mapping[Measure, int]) -> Atoms:
-    """The measures as components take them."""
-    rows = units = 0
-    present, total, cut = {}, {}, {}
+    """The measures in the form that components take."""
+    present, total, unit_totals = {}, {}, {}
     for measure, value in measured.items():
-        if measure.kind == "rows":
-            rows = value
-        elif measure.kind == "units":
-            units = value
-        elif measure.kind == "present":
-            present[measure.column or ""] = value
+        column = measure.column or ""
+        if measure.kind == "present":
+            present[column] = value
         elif measure.kind == "total":
-            total[measure.column or ""] = value
-        else:
-            cut[measure.column or "", measure.low, measure.high] = value
-    return Atoms(rows, present, total, units=units, unit_totals=cut)
-
-
-# -- how far one unit moves them -------------------------------------------------------------------
+            total[column] = value
+        elif measure.kind == "unit-total":
+            unit_totals[column, measure.low, measure.high] = value
+    rows, units = measured.get(_ROWS, 0), measured.get(_UNITS, 0)
+    return Atoms(rows, present, total, units=units, unit_totals=unit_totals)
 
 
 class Atom(NamedTuple):
-    """A count or sum: how far one unit moves it, its component, the component's sign, its grid."""
+    """A count or sum: its sensitivity, its component, the component's sign, its grid."""
 
     moved: int
     component: Component
     weight: Fraction
     grid: Fraction
 
-    def read(self, place: int) -> Linear:
-        """Its reading, if it is that component of the first noise."""
-        return Linear((Term(0, place, self.weight * self.grid),), grid=self.grid)
+    def read(self, component: int) -> Linear:
+        """Its reading, if it is that component of the first part."""
+        return Linear((Term(0, component, self.weight * self.grid),), grid=self.grid)
 
 
 def is_atom(aggregate: Aggregate) -> bool:
-    """Whether an aggregate is one count or sum."""
     return aggregate.kind in ("count", "sum")
 
 
@@ -194,13 +208,12 @@ def atom_sensitivity(
     *,
     signs: Signs,
     native: bool,
-    cut: tuple[int, int] | None = None,
+    sum_bounds: tuple[int, int] | None = None,
 ) -> Atom | None:
-    """A count or sum as one unit moves it.
+    """The sensitivity of a count or sum; None for signs="same" if the column has both signs.
 
-    native: under replace as such; otherwise under add-or-remove.
-    cut: between which ends the sum of one unit counts, if it is cut there and not by rows.
-    None where signs="same" and the column has values of both signs.
+    native: under replace itself; otherwise under add-or-remove.
+    sum_bounds: those to which the sum of one unit is clipped, if its rows are not limited instead.
     """
     times = setting.rows_per_unit
     column = aggregate.column or ""
@@ -209,7 +222,7 @@ def atom_sensitivity(
         component = Component("rows") if rows else Component("present", column)
         return Atom(times, component, Fraction(1), Fraction(1))
     r = setting.ranges[column]
-    low, high = cut or (r.low, r.high)
+    low, high = sum_bounds or (r.low, r.high)
     if signs == "same" and low < 0 < high:
         return None
     most = worst_case.total(
@@ -219,7 +232,7 @@ def atom_sensitivity(
     )
     reflected = signs == "same" and high <= 0
     weight = Fraction(-1 if reflected else 1)
-    if cut is not None:
+    if sum_bounds is not None:
         kind = Component("minus-unit-total" if reflected else "unit-total", column, low, high)
         return Atom(int(most), kind, weight, r.grid)
     kind = Component("minus-total" if reflected else "total", column)
@@ -229,19 +242,22 @@ def atom_sensitivity(
 def least_atom(
     aggregate: Aggregate, setting: Setting, *, signs: Signs, native: bool
 ) -> Atom | None:
-    """The same, cut by rows or by person: as one unit moves it least."""
+    """The smaller of its sensitivities with limited rows and with clipped sums per person."""
     stated = setting.ranges.get(aggregate.column or "") if aggregate.kind == "sum" else None
-    cuts = dict.fromkeys([None, None if stated is None else stated.per_unit])
-    found = (atom_sensitivity(aggregate, setting, signs=signs, native=native, cut=c) for c in cuts)
-    return min((atom for atom in found if atom), key=lambda atom: atom.moved, default=None)
+    both = dict.fromkeys([None, None if stated is None else stated.per_unit])
+    atoms = [
+        atom_sensitivity(aggregate, setting, signs=signs, native=native, sum_bounds=bounds)
+        for bounds in both
+    ]
+    return min(filter(None, atoms), key=lambda atom: atom.moved, default=None)
 
 
 def box_noise(
     atoms: Sequence[Atom], price: Fraction, epsilon: Fraction, wanted: Criterion, signs: Signs
 ) -> SumNoise:
-    """One noise shaped to what one unit can do to all of them together.
+    """One noise shaped to what one unit can change in all of them together.
 
-    epsilon: what the law may spend of the price.
+    epsilon: the part of the price that the law may spend.
     """
     law = OptimalBox(
         sensitivities=[atom.moved for atom in atoms], epsilon=epsilon, minimise=wanted, signs=signs

@@ -1,11 +1,12 @@
-"""Values with a rank: chosen from the grid, or with noise scaled to their smooth sensitivity.
+"""Order statistics: selected from the grid, or with noise scaled to their smooth sensitivity.
 
-An interval in values can be bought. For a quantile half of the price pays for it: two further
-selections, each aimed so far from the quantile that it lies beyond it but for half of what is
-allowed to miss. An extreme needs none: aimed at a rank that the level decides, the answer itself is
-one end, and the bound of the column is the other.
+Part of the price can pay for an interval in values. For a quantile it is half: two further
+selections, each aimed so far from the quantile that it lies beyond it, except with half of the
+allowed miss probability. An extreme needs none: it is aimed at a rank that follows from the level;
+the answer is one end, and the bound of the column is the other.
 
-can be told but the value. Never preferred, for its error is a fact about the rows; asked by name.
+With smooth sensitivity only the value can be stated, because the error would be a fact about the
+rows. So it is never preferred, and answers only if it is chosen by name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...engine.request import Window
@@ -27,8 +27,8 @@ from ...noise.source import Source
 from ...schema import Date, Datetime, Schema
 from ...text import exactly, plain, readable, shortly
 from ..question import Aggregate
-from .contract import ORDERED, Asked, Block, Family, Function, Levels
-from .reading import SHOWN_LEVEL, Expectation, Interval, Noisy, Parts, Reading
+from .contract import ORDERED, Asked, Family, Function
+from .reading import SHOWN_LEVEL, Expectation, Interval, Noisy, Parts, Reading, miss
 from .strategy import Draw, Rows, Setting, Span, Strategy
 
 if TYPE_CHECKING:
@@ -37,21 +37,14 @@ if TYPE_CHECKING:
 
 SELECTION = "selection"
 INTERVAL_END = "interval by selection"
-"""The name of what pays for the ends of an interval."""
-
 _SOURCES = {
     SELECTION: "McSherry and Talwar 2007, with a score of ranks",
     INTERVAL_END: "McSherry and Talwar 2007, at ranks beyond the one asked for",
 }
 
-# Selection cuts its score where less than this is left to choose.
-_LEAST = Fraction(1, 10**12)
-
 
 @dataclass(frozen=True)
 class Choice(Draw):
-    """One selection that is paid for: from the values of a column, at a price."""
-
     name: str
     column: str
     selection: Selection
@@ -98,9 +91,9 @@ class Choice(Draw):
 
 @dataclass(frozen=True)
 class RankInterval:
-    """An interval that holds the true value with probability `level`.
+    """An interval that covers the true value with probability `level`.
 
-    low, high: how many places after the answer its ends were chosen; None for the bound.
+    low, high: how many selections after the answer its ends follow; None for the bound.
     """
 
     level: Fraction
@@ -110,10 +103,10 @@ class RankInterval:
 
 @dataclass(frozen=True)
 class RankReading(Reading):
-    """The chosen grid point.
+    """The selected grid point.
 
-    Where it lies among the rows is known up to a rank; how far it is from the true value is not,
-    for that depends on the rows, unless an interval was bought.
+    Its rank error is known; its distance from the true value depends on the rows, so that only a
+    paid interval bounds it. place: which of the selections of a cell it is.
     """
 
     place: int
@@ -130,10 +123,10 @@ class RankReading(Reading):
     def interval(
         self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
     ) -> Interval | None:
-        """What was bought, if it is for that level at least; else it would depend on the rows.
+        """The paid interval, if its level is at least that; any other would depend on the rows.
 
-        Both ends lie beyond the true value at once with the probability that was bought; that the
-        answer lies between them is seen to afterwards, which only widens them.
+        Both ends lie beyond the true value at once with the level that was paid for. They are then
+        widened to enclose the answer.
         """
         bought = self.bought
         if bought is None or level > bought.level:
@@ -141,13 +134,12 @@ class RankReading(Reading):
         steps = noisy[-1]
         low = self.selection.low if bought.low is None else steps[self.place + bought.low]
         high = self.selection.high if bought.high is None else steps[self.place + bought.high]
-        ends = (low, high, steps[self.place])
-        return min(ends) * self.grid, max(ends) * self.grid
+        answer = steps[self.place]
+        return min(low, high, answer) * self.grid, max(low, high, answer) * self.grid
 
     def rank_error(self, level: Fraction) -> float:
         """A minimum or maximum is aimed at a rank inside the table, which counts too."""
-        aim = self.selection.score.rank or 0
-        return aim + self.selection.misses(float(max(1 - level, _LEAST)))
+        return (self.selection.score.rank or 0) + self.selection.misses(miss(level))
 
     def size(self, parts: Parts, wanted: Criterion) -> float:
         return self.rank_error(SHOWN_LEVEL)
@@ -158,10 +150,10 @@ class RankReading(Reading):
     def expect(self, alias: str, parts: Parts, rows: int | None) -> Expectation:
         rank = self.rank_error(SHOWN_LEVEL)
         return Expectation(
-            *(alias, None, None, None),
+            alias,
             rank=rank,
             words=("", f"{shortly(rank)} ranks"),
-            note="How many ranks a value is off can be told; how far in value depends on rows.",
+            note="The rank error is known in advance; the error in value depends on the rows.",
         )
 
     def beside(
@@ -169,16 +161,14 @@ class RankReading(Reading):
         value: object,
         interval: Callable[[Fraction], Interval | None],
         held: Callable[[Fraction], Any],
-        bought: Fraction | None,
+        paid: Fraction | None,
     ) -> str:
-        if bought is None:
+        if paid is None:
             return f"{shortly(self.rank_error(SHOWN_LEVEL))} ranks"
-        return " to ".join(readable(plain(held(end))) for end in interval(bought) or ())
+        return " to ".join(readable(plain(held(end))) for end in interval(paid) or ())
 
 
 class Rank(Family):
-    """MEDIAN, QUANTILE, MIN and MAX."""
-
     functions = (
         Function("MEDIAN", "quantile", ORDERED, q=Fraction(1, 2)),
         Function("QUANTILE", "quantile", ORDERED, share=True),
@@ -188,25 +178,24 @@ class Rank(Family):
     of_column = True
     buys_intervals = True
 
-    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
-        """A row costs a selection at most `epsilon`, in whatever cell it lies; a unit has several.
+    def block(
+        self, aggregate: Aggregate, setting: Setting, level: Fraction | None, price: Fraction
+    ) -> Strategy:
+        """A row costs a selection at most `epsilon`, in any cell; a unit may have several rows.
 
         The loss of a selection grows with the number of rows that change, so that of a unit's rows
         in several cells adds up to no more than if all lay in one.
         """
         native = setting.native_replace
-        neighbours = "replace" if native else "add-or-remove"
 
-        def paid(share: Fraction) -> Fraction:
+        def row_epsilon(share: Fraction) -> Fraction:
             return setting.law_epsilon(share, native=native) / setting.rows_per_unit
 
-        def at(aggregate: Aggregate, price: Fraction) -> Strategy:
-            span, level = setting.spans[aggregate.column or ""], levels.get(aggregate)
-            choices, bought = choices_for(aggregate, span, neighbours, price, paid, level)
-            reading = RankReading(0, span.grid, choices[0].selection, bought)
-            return Strategy(SELECTION, tuple(choices), {aggregate: reading})
-
-        return [partial(at, aggregate) for aggregate in asked]
+        span = setting.spans[aggregate.column or ""]
+        neighbours = "replace" if native else "add-or-remove"
+        choices, paid = choices_for(aggregate, span, neighbours, price, row_epsilon, level)
+        reading = RankReading(0, span.grid, choices[0].selection, paid)
+        return Strategy(SELECTION, tuple(choices), {aggregate: reading})
 
     def as_held(self, aggregate: Aggregate, value: Fraction, schema: Schema) -> Any:
         column = schema.column(aggregate.column or "")
@@ -225,7 +214,7 @@ def choices_for(
 
     paid: what one row may cost at a price: less where a unit has several rows, or where replace is
         remove and add.
-    level: that of an interval to be bought with part of the price.
+    level: of the interval that part of the price pays for; None for no interval.
     """
     points = span.high - span.low + 1
     if points > LARGEST:
@@ -240,11 +229,11 @@ def choices_for(
     if aggregate.kind in ("min", "max"):
         extreme = rank_score.minimum if aggregate.kind == "min" else rank_score.maximum
         outside = None if level is None else 1 - level
-        chosen = choice(extreme(paid(price), points, outside), SELECTION, price)
+        only = [choice(extreme(paid(price), points, outside), SELECTION, price)]
         if level is None:
-            return [chosen], None
+            return only, None
         ends = (None, 0) if aggregate.kind == "min" else (0, None)
-        return [chosen], RankInterval(level, *ends)
+        return only, RankInterval(level, *ends)
     q = aggregate.q or Fraction(1, 2)
     middle = rank_score.quantile(q, neighbours)
     if level is None:
@@ -264,11 +253,10 @@ def choices_for(
 RANK = Rank()
 
 
-# Order statistics with noise scaled to their smooth sensitivity: differential privacy, and
-# nothing.
+# -- noise scaled to the smooth sensitivity --------------------------------------------------------
 
 _NAME = "smooth sensitivity"
-"""How the names of these mechanisms begin; the tail of the noise follows."""
+"""The names of these mechanisms begin so; the tail of the noise follows."""
 
 
 @dataclass(frozen=True)
@@ -284,10 +272,10 @@ class SmoothNoise(Draw):
 
     source = "Nissim, Raskhodnikova and Smith 2007"
     limits = (
-        "No scale, interval or error is stated, for the smooth sensitivity is an exact function of "
-        "the rows; nor may Bayes estimation be applied.",
+        "No scale, interval or error is stated, because the smooth sensitivity is an exact "
+        "function of the rows; nor may Bayesian estimation be applied.",
     )
-    caveat = "No ± is stated: how far it is off would be a fact about the rows."
+    caveat = "No margin of error is stated: it would be a fact about the rows."
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -296,7 +284,7 @@ class SmoothNoise(Draw):
     @property
     def line(self) -> str:
         return (
-            f"{self.statistic} of {self.column}, kept between its bounds: noise with tail "
+            f"{self.statistic} of {self.column}, clipped to its bounds: noise with tail "
             f"gamma = {self.gamma}, scaled by the smooth sensitivity"
         )
 
@@ -306,17 +294,12 @@ class SmoothNoise(Draw):
             law.check_draw()
 
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
-        """The order statistic with heavy-tailed noise; how many rows there are is public."""
+        """The order statistic with heavy-tailed noise; the number of rows is public."""
         from ...mechanism.smooth import smooth_release
 
         found = smooth_release(
-            self.statistic,
-            rows.steps(self.column),
-            self.span.low,
-            self.span.high,
-            self.epsilon,
-            self.gamma,
-            source,
+            *(self.statistic, rows.steps(self.column), self.span.low, self.span.high),
+            *(self.epsilon, self.gamma, source),
             rows_public=True,
             q=self.q,
         )
@@ -325,7 +308,7 @@ class SmoothNoise(Draw):
 
 @dataclass(frozen=True)
 class ValueOnly(Reading):
-    """The value, in units of the column; scale, interval and error would be facts about rows.
+    """The value in units of the column; scale, interval and error would be facts about the rows.
 
     differential: whether it is differentially private.
     """
@@ -340,10 +323,10 @@ class ValueOnly(Reading):
         return "" if self.differential else "This is not differential privacy: see the certificate."
 
     @property
-    def untold(self) -> str:  # type: ignore[override]
+    def unstated(self) -> str:  # type: ignore[override]
         if not self.differential:
             return ""
-        return "“untold”: how far smooth sensitivity is off would be a fact about the rows."
+        return "“not stated”: the error of smooth sensitivity would be a fact about the rows."
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         top, bottom = noisy[0]
@@ -351,7 +334,7 @@ class ValueOnly(Reading):
 
 
 class Smooth(Family):
-    """One value with a rank, of a whole column whose number of rows is public."""
+    """One order statistic of a whole column whose number of rows is public."""
 
     def by_name(self, asked: Asked, setting: Setting, epsilon: Fraction) -> list[Strategy]:
         if len(asked) != 1 or asked[0].kind not in RANK.kinds:
@@ -361,8 +344,8 @@ class Smooth(Family):
         if not setting.rows_public(column):
             return []
         span = setting.spans[column]
-        read = {only: ValueOnly(span.grid, differential=True)}
-        return [Strategy(one.name, (one,), read) for one in smoothed_for(only, span, epsilon)]
+        readings = {only: ValueOnly(span.grid, differential=True)}
+        return [Strategy(one.name, (one,), readings) for one in smoothed_for(only, span, epsilon)]
 
     def refuse_name(self, mechanism: str, names: Sequence[str]) -> Refused | None:
         offered = any(name.startswith(_NAME) for name in names)
@@ -373,13 +356,13 @@ class Smooth(Family):
 
 def smoothed_for(aggregate: Aggregate, span: Span, epsilon: Fraction) -> list[SmoothNoise]:
     """One for each tail, where noise exists for every table with these bounds."""
+    from ...noise.heavy_tail import GAMMAS
+
     statistic = aggregate.name.lower()
     q = aggregate.q if statistic == "quantile" else None
     if span.high - span.low >= LARGEST >> 2:
         return []
     found = []
-    from ...noise.heavy_tail import GAMMAS
-
     for gamma in GAMMAS:
         try:
             extreme_laws(span, gamma, epsilon)
@@ -390,7 +373,7 @@ def smoothed_for(aggregate: Aggregate, span: Span, epsilon: Fraction) -> list[Sm
 
 
 def extreme_laws(span: Span, gamma: int, epsilon: Fraction) -> list[HeavyTailSteps]:
-    """The noise for the least and the greatest smooth sensitivity; refused where one is none."""
+    """The noise for the least and the greatest smooth sensitivity; refused if one is missing."""
     from ...mechanism.smooth import LEAST
     from ...noise.heavy_tail import HeavyTail
 

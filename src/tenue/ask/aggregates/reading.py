@@ -1,8 +1,4 @@
-"""How an output is read off the released numbers of a cell, and how far off it may be.
-
-Everything here is a function of released numbers and of laws: it costs nothing and tells nothing
-about rows.
-"""
+"""How an output is computed from the released numbers of a cell, and its error: post-processing."""
 
 from __future__ import annotations
 
@@ -27,22 +23,29 @@ Interval = tuple[Fraction, Fraction]
 Parts = tuple[Part, ...]
 
 SHOWN_LEVEL = Fraction(19, 20)
+_LEAST_MISS = Fraction(1, 10**12)
+"""Scores of selections are truncated where less probability than this is left."""
+
+
+def miss(level: Fraction) -> float:
+    """The probability that a bound at this level may fail."""
+    return float(max(1 - level, _LEAST_MISS))
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """How far one output will be off; None where that depends on rows.
+    """The expected error of one output; None where that depends on rows.
 
-    rank: for a value with a rank, by how many ranks it is off at most with 95 %.
-    votes: for the most frequent category, by how many rows it is behind at most with 95 %.
-    words: the mean error and the 95 % reach as a table shows them, where they are no numbers.
-    legend: what the words mean. note: what is to be said where this is chosen.
+    rank: the rank error of an order statistic at 95 %.
+    votes: how many rows a category may be behind the most frequent one at 95 %.
+    words: the mean error and the 95 % margin as a table shows them, where they are no numbers.
+    legend: what the words mean. note: a remark shown where this candidate is chosen.
     """
 
     alias: str
-    expected_error: float | None
-    half_width: float | None
-    standard_deviation: float | None
+    expected_error: float | None = None
+    half_width: float | None = None
+    standard_deviation: float | None = None
     rank: float | None = None
     votes: float | None = None
     words: tuple[str, str] | None = None
@@ -51,18 +54,18 @@ class Expectation:
 
 
 class Reading(abc.ABC):
-    """How one output is read. What answers None cannot be told: it would be a fact about the rows.
+    """How one output is computed. None stands for what cannot be stated without revealing rows.
 
     needs_row_count: whether the value is computed with the public number of rows.
-    alone: whether nothing may stand beside the value. caveat: what an answer says of it instead.
-    untold: why its error is not even told with the answer, if it is not.
-    term: the one noisy number that it is, if it is one.
+    alone: whether nothing may stand beside the value. caveat: what an answer states instead.
+    unstated: why its error is not even stated with the answer, if it is not.
+    term: the one noisy number that it consists of, if it is one.
     """
 
     needs_row_count = False
     alone = False
     caveat = ""
-    untold = ""
+    unstated = ""
 
     @property
     def term(self) -> Term | None:
@@ -75,7 +78,7 @@ class Reading(abc.ABC):
     def interval(
         self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
     ) -> Interval | None:
-        """Where the true value lies with probability at least `level`."""
+        """The confidence interval: it covers the true value with probability at least `level`."""
         return None
 
     def expected_error(self, parts: Parts, noisy: Noisy | None, rows: int | None) -> float | None:
@@ -83,38 +86,34 @@ class Reading(abc.ABC):
         return None
 
     def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
-        """The law of the error, as far as it is known before a row is read."""
+        """The law of the error, if it is known before a row is read."""
         return None
 
     def promised(self, parts: Parts, rows: int | None) -> Error | None:
-        """The same where it holds whatever the rows are.
-
-        rows: how many there are, where that is public.
-        """
+        """The same where it holds for all tables; rows: their number, if it is public."""
         return self.before_rows(parts, None)
 
     def refuse_accuracy(self) -> Refused:
-        """Why no accuracy can be promised where `promised` says nothing."""
+        """The refusal of an accuracy where `promised` returns None."""
         return refuse("ask.no-accuracy-for-statistic")
 
     def rank_error(self, level: Fraction) -> float | None:
-        """By how many ranks a value with a rank is off at most, with probability `level`."""
+        """The rank error of an order statistic, with probability `level`."""
         return None
 
     def size(self, parts: Parts, wanted: Criterion) -> float:
-        """The error as one number that two ways to answer are compared by."""
+        """The error as one number, by which candidates are compared."""
         return math.inf
 
     def moved(self, parts: int, places: int) -> Self:
-        """The same where so many noises and selections stand before its own."""
+        """The same after so many other parts and selections."""
         return self
 
     def expect(self, alias: str, parts: Parts, rows: int | None) -> Expectation:
-        """What a plan says of it."""
         error = self.before_rows(parts, rows)
         if error is None:
-            words = ("untold", "untold") if self.untold else None
-            return Expectation(alias, None, None, None, words=words, legend=self.untold)
+            words = ("not stated", "not stated") if self.unstated else None
+            return Expectation(alias, words=words, legend=self.unstated)
         return Expectation(
             alias,
             error.quick_mean_absolute_error,
@@ -127,20 +126,19 @@ class Reading(abc.ABC):
         value: object,
         interval: Callable[[Fraction], Interval | None],
         held: Callable[[Fraction], Any],
-        bought: Fraction | None,
+        paid: Fraction | None,
     ) -> str:
-        """What people see beside the value.
+        """The error as a table shows it beside the value.
 
-        held: an end as the column holds it. bought: the level of intervals that were paid for.
+        held: converts an end to the type of the column. paid: the level of the paid interval.
         """
         return reach(value, interval(SHOWN_LEVEL))
 
     def remark(self, alias: str, noisy: Noisy) -> str:
-        """What an answer says of the output besides."""
+        """A further sentence of the answer about this output."""
         return ""
 
     def combined(self, operator: str, other: Reading) -> Reading:
-        """An operation with another output on the right."""
         return Combined(operator, self, other)
 
 
@@ -165,10 +163,7 @@ class Additive(Reading):
 
 @dataclass(frozen=True)
 class Linear(Additive):
-    """A weighted sum of components and a constant: counts, sums, and what is added to them.
-
-    With a `grid` the value is rounded to it, half up, after the noise.
-    """
+    """A weighted sum of components and a constant; rounded to `grid`, half up, after the noise."""
 
     terms: tuple[Term, ...]
     constant: Fraction = Fraction(0)
@@ -179,31 +174,25 @@ class Linear(Additive):
         return self.terms[0] if len(self.terms) == 1 and not self.constant else None
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
+        value = self._unrounded(noisy)
         if self.grid is None:
-            return self._unrounded(noisy)
-        top, bottom = self._top(noisy) * 2 * self.grid.denominator, self._bottom
-        steps = (top + bottom * self.grid.numerator) // (2 * bottom * self.grid.numerator)
-        return Fraction(steps * self.grid.numerator, self.grid.denominator)
+            return value
+        step, unit = self.grid.numerator, self.grid.denominator
+        half_steps = 2 * value.numerator * unit + value.denominator * step
+        return Fraction(half_steps // (2 * value.denominator * step) * step, unit)
 
     @cached_property
-    def _bottom(self) -> int:
-        """The common denominator: cells are many, so they are added up as whole numbers."""
-        return math.lcm(self.constant.denominator, *(t.weight.denominator for t in self.terms))
-
-    @cached_property
-    def _whole(self) -> tuple[int, list[tuple[int, int, int]]]:
-        """The constant and the weights, times the common denominator."""
-        weights = [(t.part, t.component, int(t.weight * self._bottom)) for t in self.terms]
-        return int(self.constant * self._bottom), weights
-
-    def _top(self, noisy: Noisy) -> int:
-        total, weights = self._whole
-        for part, place, weight in weights:
-            total += weight * noisy[part][place]
-        return total
+    def _whole(self) -> tuple[int, int, list[tuple[int, int, int]]]:
+        """A common denominator, and constant and weights times it: fast for many cells."""
+        common = math.lcm(self.constant.denominator, *(t.weight.denominator for t in self.terms))
+        weights = [(t.part, t.component, int(t.weight * common)) for t in self.terms]
+        return common, int(self.constant * common), weights
 
     def _unrounded(self, noisy: Noisy) -> Fraction:
-        return Fraction(self._top(noisy), self._bottom)
+        common, total, weights = self._whole
+        for part, component, weight in weights:
+            total += weight * noisy[part][component]
+        return Fraction(total, common)
 
     def error(self, parts: Parts) -> Error:
         return linear_error(parts, self.terms)
@@ -223,7 +212,7 @@ class Linear(Additive):
         return replace(self, terms=tuple(replace(t, part=t.part + parts) for t in self.terms))
 
     def combined(self, operator: str, other: Reading) -> Reading:
-        """Linear where it can be, so that its error is known exactly."""
+        """Linear where possible, so that its error is known exactly."""
         if isinstance(other, Linear):
             if operator in "+-":
                 return self._plus(other, 1 if operator == "+" else -1)
@@ -236,20 +225,19 @@ class Linear(Additive):
         return Combined(operator, self, other)
 
     def _plus(self, other: Linear, sign: int) -> Linear:
-        """The sum, or with sign −1 the difference."""
         weights: dict[tuple[int, int], Fraction] = {}
         for terms, factor in ((self.terms, 1), (other.terms, sign)):
             for t in terms:
-                place = (t.part, t.component)
-                weights[place] = weights.get(place, Fraction(0)) + factor * t.weight
+                key = (t.part, t.component)
+                weights[key] = weights.get(key, Fraction(0)) + factor * t.weight
         merged = tuple(Term(p, c, w) for (p, c), w in weights.items() if w)
-        # a constant takes over where the other's error comes from
-        whose = self if self.terms else other
+        # a constant has no error: the class of the other knows how to compute it
+        noisy = self if self.terms else other
         constant = self.constant + sign * other.constant
-        return replace(whose, terms=merged, constant=constant, grid=None)
+        return replace(noisy, terms=merged, constant=constant, grid=None)
 
     def _times(self, factor: Fraction) -> Linear:
-        terms = tuple(Term(t.part, t.component, t.weight * factor) for t in self.terms)
+        terms = tuple(replace(t, weight=t.weight * factor) for t in self.terms)
         return replace(self, terms=terms, constant=self.constant * factor, grid=None)
 
 
@@ -257,7 +245,7 @@ class Linear(Additive):
 class Combined(Reading):
     """An operation that is not linear in the noise, such as a ratio of two answers.
 
-    Its interval holds both sides in theirs at once, each missing with half of what is allowed.
+    Its interval follows from those of both sides, each with half of the allowed miss probability.
     """
 
     operator: str
@@ -268,8 +256,8 @@ class Combined(Reading):
         return refuse("ask.no-accuracy-for-mean")
 
     @property
-    def untold(self) -> str:  # type: ignore[override]
-        return self.left.untold or self.right.untold
+    def unstated(self) -> str:  # type: ignore[override]
+        return self.left.unstated or self.right.unstated
 
     def remark(self, alias: str, noisy: Noisy) -> str:
         return self.left.remark(alias, noisy) or self.right.remark(alias, noisy)
@@ -299,8 +287,8 @@ class Combined(Reading):
 class AppliedReading(Reading):
     """A function of an output and a number: see `question.Applied`.
 
-    Rounding keeps order, so that the rounded ends hold the rounded truth. The error of what is
-    rounded is not told apart from that of the output.
+    Rounding preserves order, so the rounded ends enclose the rounded true value. No separate error
+    is stated for the rounded value.
     """
 
     function: str
@@ -308,8 +296,8 @@ class AppliedReading(Reading):
     number: Fraction
 
     @property
-    def untold(self) -> str:  # type: ignore[override]
-        return self.of.untold
+    def unstated(self) -> str:  # type: ignore[override]
+        return self.of.unstated
 
     @property
     def needs_row_count(self) -> bool:  # type: ignore[override]
@@ -332,15 +320,15 @@ class AppliedReading(Reading):
     def interval(
         self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
     ) -> Interval | None:
-        found = self.of.interval(parts, level, noisy, rows)
-        if found is None or self.function != "round":
-            return found
-        low, high = (rounded(end, int(self.number)) for end in found)
-        return low, high
+        ends = self.of.interval(parts, level, noisy, rows)
+        if ends is None or self.function != "round":
+            return ends
+        digits = int(self.number)
+        return rounded(ends[0], digits), rounded(ends[1], digits)
 
 
 def rounded(value: Fraction, digits: int) -> Fraction:
-    """The value with so many decimals, half away from zero.
+    """The value rounded to so many decimals, half away from zero.
 
     Example
         >>> rounded(Fraction(-5, 2), 0), rounded(Fraction(1234), -2)
@@ -352,7 +340,7 @@ def rounded(value: Fraction, digits: int) -> Fraction:
 
 
 def fold(expression: Expression, readings: Mapping[Aggregate, Reading]) -> Reading:
-    """How an output is read."""
+    """The reading of an output whose aggregates are read so."""
     if isinstance(expression, Aggregate):
         return readings[expression]
     if isinstance(expression, Constant):
@@ -375,10 +363,10 @@ def _apply(operator: str, left: Fraction, right: Fraction) -> Fraction | None:
 
 
 def reach(value: object, found: Interval | None) -> str:
-    """How far the true value may be from the one told: on both sides, or from where to where."""
+    """The margin of error of the value; both ends if the interval is not symmetric around it."""
     if found is None or not isinstance(value, int | Fraction):
         return ""
     low, high = (nearest_float(abs(end - value)) for end in found)
-    if max(low, high) <= 1.25 * min(low, high):  # rounding to the grid moves the middle a little
+    if max(low, high) <= 1.25 * min(low, high):  # rounding to the grid shifts the middle a little
         return shortly(max(low, high))
     return f"{readable(found[0])} to {readable(found[1])}"

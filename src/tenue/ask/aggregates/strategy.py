@@ -1,4 +1,4 @@
-"""What is drawn and paid for, what decides its price, and how two ways to answer compare."""
+"""Draws, what determines their price, and how two strategies compare."""
 
 from __future__ import annotations
 
@@ -28,49 +28,42 @@ from .reading import Reading
 
 
 class Rows(Protocol):
-    """The true numbers that draws need of every declared cell, read from the engine once each."""
+    """The true numbers of every declared cell that draws need, each read from the engine once."""
 
     @property
     def measured(self) -> Sequence[Mapping[Measure, int]]:
         """The measures of all draws; zeros where a cell has no rows."""
-        ...
 
     def ranks(self, column: str) -> Sequence[Profile]:
-        """The stored values in the windows of all draws."""
-        ...
+        """The values of a column in the windows of all draws."""
 
     def votes(self, column: str, categories: int) -> Sequence[Sequence[int]]:
         """How many rows have each category."""
-        ...
 
     def distinct(self, column: str) -> Sequence[int]:
         """How many different values of the column there are."""
-        ...
 
     def overall(self, computed: Computed, window: Window) -> Profile:
         """The values of a computed column near some ranks, over all cells together."""
-        ...
 
     def totals(self, computed: Computed) -> Sequence[tuple[int, int]]:
         """How many rows have a computed column, and the sum of its steps."""
-        ...
 
     def steps(self, column: str) -> NDArray[np.int64]:
         """All values of a column without groups, in increasing order."""
-        ...
 
 
 class Draw(abc.ABC):
-    """One draw that is paid for, for all cells together.
+    """One paid draw, for all cells together.
 
-    name: its mechanism. epsilon: its price. source: where it is proved.
-    limits: what it does not promise beyond what no answer does.
-    caveat: what an answer says instead of ±.
+    name: its mechanism. epsilon: its price. source: the publication that proves it.
+    limits: what it does not promise, besides what no answer promises.
+    caveat: what an answer states instead of a margin of error.
     chosen: whether it draws one number a cell, which stands in the last tuple of a released cell,
         with those of all such draws; they are drawn cell by cell. Others have a tuple of their own.
     for_interval: whether it pays for the end of an interval.
-    counts_rows: whether only so many rows of each person count for it.
-    required: the column without which a row uses up no limit; None if every row does.
+    counts_rows: whether a limit of rows per person applies to it.
+    required: rows without a value there do not count towards a limit; None if every row counts.
     """
 
     name: str
@@ -87,16 +80,16 @@ class Draw(abc.ABC):
     @property
     @abc.abstractmethod
     def line(self) -> str:
-        """What a certificate says of it."""
+        """Its line in a certificate."""
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The whole numbers of each cell that it needs."""
+        """The measures of each cell that it needs."""
         return ()
 
     @property
     def windows(self) -> Mapping[str, tuple[Window, ...]]:
-        """The ranks near which it needs the values of columns."""
+        """The ranks near which it needs values of columns."""
         return {}
 
     @property
@@ -108,30 +101,28 @@ class Draw(abc.ABC):
         return None
 
     def cuts(self, schema: Schema) -> Mapping[str, Contribution]:
-        """Where it cuts what one person adds to a sum: in words, and what is above 0 just if it
-        cuts something of the person."""
+        """The bounds of each person's sum: in words, and a contribution that is above 0 exactly if
+        the person's sum was clipped."""
         return {}
 
     def read(self, rows: Rows) -> None:  # noqa: B027 - most draws need nothing beforehand
-        """Reads what it needs, before others are drawn with it."""
+        """Reads what it needs, before any draw."""
 
     @abc.abstractmethod
     def check_draw(self, cells: int) -> None:
         """Refuses, for so many cells, whatever `released` would, and draws nothing.
 
-        What passes is paid for; a refusal after that would cost the price and give no answer.
+        What passes is paid for; a later refusal would cost the price and give no answer.
         """
 
     @abc.abstractmethod
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
-        """The numbers that leave, for each of the cells."""
+        """The released numbers of each cell."""
 
-
-# -- What decides the price of a question, one way to answer it, and how two ways compare ----------
 
 _LEAST = 1e-300
-_SAME = 1 + 1e-6
-"""Prices are whole billionths: two ways at the same price may differ by that little."""
+SAME = 1 + 1e-6
+"""Prices are whole billionths, so that strategies at the same price may differ by that little."""
 
 
 @dataclass(frozen=True)
@@ -145,9 +136,9 @@ class Span:
 
 @dataclass(frozen=True)
 class Range:
-    """What is public about a number column, in whole grid steps.
+    """The public facts about a number column, in whole grid steps.
 
-    per_unit: between which ends the sum of one person's values is cut, if the holder stated it.
+    per_unit: the bounds of one person's sum, if the holder stated them.
     """
 
     low: int
@@ -159,9 +150,9 @@ class Range:
 
 @dataclass(frozen=True)
 class Setting:
-    """What decides the price of a question: neighbours, filter, groups, columns.
+    """What determines the price of a question: neighbours, filter, groups, columns.
 
-    groups_per_unit: how many cells are kept of each unit; None for all.
+    groups_per_unit: how many cells of each unit count; None for all.
     """
 
     neighbours: str
@@ -177,7 +168,7 @@ class Setting:
     cells: int = 1
 
     def law_epsilon(self, price: Fraction, *, native: bool) -> Fraction:
-        """What one neighbour's change may cost a law: half where replace is remove and add."""
+        """The epsilon of a law: half of the price where replace is remove and add."""
         return price / 2 if self.neighbours == "replace" and not native else price
 
     @cached_property
@@ -186,7 +177,7 @@ class Setting:
 
     @cached_property
     def all_public(self) -> bool:
-        """Whether the number of all rows that the question is about is public."""
+        """Whether the number of all rows of the question is public."""
         return self.native_replace and not self.filtered and not self.persons
 
     def rows_public(self, column: str) -> bool:
@@ -200,30 +191,25 @@ class Setting:
 
     @cached_property
     def unit_cells(self) -> int:
-        """In how many cells a unit, or its own sums, may be.
-
-        All rows of a unit count there, so that a limit of rows is none.
-        """
-        if not self.grouped:
-            return 1
-        return min(self.cells, self.groups_per_unit or self.cells)
+        """In how many cells a unit, or its own sums, may be; a limit of rows does not matter there,
+        because all rows of the unit count."""
+        return min(self.cells, self.groups_per_unit or self.cells) if self.grouped else 1
 
     @cached_property
     def units_moved(self) -> int:
-        """By how much one unit moves all counts of units together.
-
-        Each cell moves by 1 at most. To replace a unit is to leave some cells and to enter others.
-        """
+        """The sensitivity of all counts of units together: each moves by 1 at most, and a replaced
+        unit leaves some cells and enters others."""
         both = 2 if self.neighbours == "replace" and self.grouped else 1
         return min(self.cells if self.grouped else 1, both * self.unit_cells)
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """One way to answer: draws whose prices add up, and how each aggregate is read off them.
+    """Draws whose prices add up, and a reading for each aggregate.
 
     draws: those with a tuple of their own in a released cell, then those that share the last one.
-    preferred: whether it may be chosen for its error; some answer is worse than asked alone if not.
+    preferred: whether its error may make it the chosen one; if not, some answer is worse than when
+        asked alone.
     """
 
     name: str
@@ -237,7 +223,7 @@ class Strategy:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """The draws that are noise on whole numbers: readings name them by their place."""
+        """The draws that are noise on whole numbers: readings refer to them by their index."""
         return tuple([draw for draw in self.draws if isinstance(draw, Part)])
 
 
@@ -249,13 +235,12 @@ def sizes(strategy: Strategy, wanted: Criterion) -> dict[Aggregate, float]:
 
 
 def score_of(strategy: Strategy, wanted: Criterion) -> float:
-    """The errors of all aggregates together, so that no unit of measurement matters."""
+    """The errors of all aggregates together, in a form that does not depend on their units."""
     return sum(math.log(max(size, _LEAST)) for size in sizes(strategy, wanted).values())
 
 
 def no_worse(one: Mapping[Aggregate, float], other: Mapping[Aggregate, float]) -> bool:
-    """Whether no aggregate has a larger error."""
-    return all(size <= other[a] * _SAME for a, size in one.items())
+    return all(size <= other[a] * SAME for a, size in one.items())
 
 
 def merged(name: str, several: Sequence[Strategy]) -> Strategy:
@@ -263,8 +248,8 @@ def merged(name: str, several: Sequence[Strategy]) -> Strategy:
     draws: list[list[Draw]] = [[], []]
     readings: dict[Aggregate, Reading] = {}
     for one in several:
-        places = [len(some) for some in draws]
-        readings |= {a: reading.moved(*places) for a, reading in one.readings.items()}
+        before = [len(some) for some in draws]
+        readings |= {a: reading.moved(*before) for a, reading in one.readings.items()}
         for draw in one.draws:
             draws[draw.chosen].append(draw)
     return Strategy(name, (*draws[0], *draws[1]), readings)

@@ -1,1 +1,1 @@
-"""SQL → question, or a refusal that says what is outside the grammar; and question → SQL."""
+"""SQL → question, or a refusal that names what is outside the grammar; and question → SQL."""

@@ -1,4 +1,4 @@
-"""Aggregates, and what is done with their private answers: arithmetic, ROUND, COALESCE, CAST."""
+"""Aggregates and the post-processing of their answers: arithmetic, ROUND, COALESCE, CAST."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...schema import Boolean, Bounded, Category, Column, Number
 from ...schema.table import RECORD
 from ...schema.toml_values import show
 from ..aggregates.contract import Function
-from ..aggregates.distinct import MOST_VALUES
+from ..aggregates.noise import MOST_VALUES
 from ..aggregates.registry import FAMILY_OF, SQL_FUNCTIONS
 from ..question import Aggregate, Applied, Arithmetic, Constant, Expression
 from .constant import Constant as Constant_
@@ -47,7 +47,7 @@ _OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 
 
 def computed(operator: Operator, left: Expression, right: Expression) -> Expression:
-    """An operation on two expressions: constants are computed, the sides of + and * ordered."""
+    """An operation on two expressions: constants are folded, the sides of + and * sorted."""
     if operator == "/" and right == ZERO:
         raise refuse("ask.division-by-zero")
     if isinstance(left, Constant) and isinstance(right, Constant):
@@ -60,7 +60,7 @@ def computed(operator: Operator, left: Expression, right: Expression) -> Express
 
 
 def _factor(expression: Expression) -> int:
-    """By how much the numbers in it may scale an answer, up or down."""
+    """The factor by which its constants may scale an answer, up or down."""
     if isinstance(expression, Constant):
         return max(abs(expression.value.numerator), expression.value.denominator)
     if isinstance(expression, Applied):
@@ -76,7 +76,7 @@ def _is_leaf(expression: Expression) -> bool:
 
 
 def levels(expression: Expression) -> int:
-    """How deep a text of it is nested, if chains of one operator need no parentheses."""
+    """The depth of its text, in which chains of one operator need no parentheses."""
     if isinstance(expression, Applied):
         return 1 + levels(expression.of)
     if not isinstance(expression, Arithmetic):
@@ -87,14 +87,14 @@ def levels(expression: Expression) -> int:
 
 
 def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
-    """Whether the left side of an operation must be put in parentheses."""
+    """Whether the left side of an operation needs parentheses."""
     if not isinstance(left, Arithmetic):
         return False
     return left.left == ZERO or (outer.operator in ("*", "/") and left.operator in ("+", "-"))
 
 
 def has_aggregate(expression: Expression) -> bool:
-    """Whether anything in it is asked of the table."""
+    """Whether it contains an aggregate."""
     if isinstance(expression, Arithmetic):
         return has_aggregate(expression.left) or has_aggregate(expression.right)
     if isinstance(expression, Applied):
@@ -102,13 +102,13 @@ def has_aggregate(expression: Expression) -> bool:
     return isinstance(expression, Aggregate)
 
 
-# What an aggregate is asked of: one column, declared or computed, that fits the function.
+# The argument of an aggregate: one column, declared or computed, that fits the function.
 
 
 def taken(
     tree: Tree, node: exp.Expr | None, scope: Scope, function: Function, only: Rows | None = None
 ) -> Column:
-    """The one column that stands there and fits, declared or computed.
+    """The one argument, a declared or computed column of a type that fits.
 
     only: the rows that FILTER leaves; in the others the column is missing.
     """
@@ -168,7 +168,7 @@ def _fitting(column: Column, function: Function) -> Column:
 
 
 def _instead(column: Column) -> str:
-    """What can be asked of a column that has no sum or mean."""
+    """Aggregates of a column that has no sum or mean."""
     if isinstance(column, Boolean):
         return f"Ask COUNT(*) with WHERE `{column.name}`, or GROUP BY `{column.name}`"
     if isinstance(column, Category):
@@ -180,7 +180,7 @@ def _instead(column: Column) -> str:
     return f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition"
 
 
-# Aggregates, and what is done with their private answers: arithmetic, ROUND, COALESCE, CAST.
+# Aggregates and the post-processing of their answers: arithmetic, ROUND, COALESCE, CAST.
 
 _LONGEST_CHAIN = 100
 _MOST_DECIMALS = 15
@@ -241,7 +241,7 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
 
 
 def _applied(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
-    """ROUND, COALESCE, NULLIF or CAST of a private answer."""
+    """ROUND, COALESCE, NULLIF or CAST of an answer."""
     if type(node) is exp.Cast:
         return _cast(tree, node, scope, depth)
     function: Literal["round", "coalesce", "nullif"] = "round"
@@ -294,7 +294,7 @@ def _made(
 
 
 def _asked(tree: Tree, node: exp.Expr, scope: Scope, only: Rows | None = None) -> Expression | None:
-    """What a function asks of all rows, or of those that FILTER leaves; None if it is none."""
+    """The aggregate of a function over all rows, or those of FILTER; None if it is none."""
     kind = type(node)
     if kind in AGGREGATES:
         return _aggregate(tree, node, scope, AGGREGATES[kind], only)
@@ -324,7 +324,7 @@ def _refuse_moment(side: Expression, scope: Scope) -> None:
 
 
 def refuse_function(tree: Tree, node: exp.Func) -> Refused:
-    """The refusal of a function that no question has, by the name that the text has for it."""
+    """The refusal of a function outside the grammar, by its name in the text."""
     name = name_called(node, tree.called) or next(
         (word for word in tree.called if word not in FUNCTIONS), node.sql_name()
     )
@@ -362,7 +362,7 @@ def _aggregate(
 
 
 def _arguments(function: Function) -> tuple[str, ...]:
-    """What sqlglot puts beside the first argument of an aggregate."""
+    """The arguments of an aggregate after the first, where sqlglot puts them."""
     if function.columns == 2:
         return ("expression",)
     if function.rows:
@@ -371,7 +371,7 @@ def _arguments(function: Function) -> tuple[str, ...]:
 
 
 def _count(tree: Tree, scope: Scope, function: Function, only: Rows | None) -> Aggregate:
-    """How many rows there are, or are left by FILTER."""
+    """The number of rows, or of those of FILTER."""
     if only is None:
         return Aggregate(function.kind)
     left = where_true(written(only, known_columns(tree, scope)))
@@ -395,7 +395,7 @@ def _within_group(tree: Tree, node: exp.Expr, scope: Scope, only: Rows | None) -
 
 
 def _quantile_cont(tree: Tree, node: exp.Expr, scope: Scope, only: Rows | None) -> Aggregate:
-    """QUANTILE_CONT(column, q), which sqlglot takes for the other one."""
+    """QUANTILE_CONT(column, q), which sqlglot parses as PERCENTILE_CONT."""
     function = replace(AGGREGATES[exp.Quantile], name="QUANTILE_CONT")
     this, given = tree.parts(node, "this", "expression")
     column = taken(tree, this, scope, function, only)
@@ -412,7 +412,7 @@ def _share(tree: Tree, node: exp.Expr | None, function: Function) -> Fraction:
 def _distinct(
     tree: Tree, node: exp.Expr, scope: Scope, function: Function, only: Rows | None
 ) -> Aggregate:
-    """COUNT(DISTINCT column); of the unit, the only thing that may be asked of who is named."""
+    """COUNT(DISTINCT column); also of the unit, for which nothing else may be asked."""
     found = tree.listed(node)
     if not function.rows or len(found) != 1:
         raise refuse_word("DISTINCT")

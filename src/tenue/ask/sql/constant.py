@@ -1,4 +1,4 @@
-"""Constants and names: what an analyst may write beside a column, and how it is written again."""
+"""Constants and names in a question, and their text in SQL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_DECIMAL = 30
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a question may have the name without quotes, wherever it stands.
+    """Whether the name needs no quotes anywhere in a question.
 
     Example
         >>> is_plain_name("age"), is_plain_name("date"), is_plain_name("native-country")
@@ -52,7 +52,7 @@ def sql_text(text: str) -> str:
 
 
 def sql_number(value: Fraction) -> str:
-    """The number as a decimal, or as a division where that is shorter or the only way.
+    """The number as a decimal, or as a division where that is shorter or necessary.
 
     Example
         >>> sql_number(Fraction(1, 8)), sql_number(Fraction(-1, 3))
@@ -120,14 +120,14 @@ def limited(value: Fraction) -> Fraction:
 
 
 def in_reach(size: Fraction | int) -> None:
-    """Refuses a factor with which sums, and the squares of their errors, would leave the range of
-    floats: the answer is told in these, and that must not fail after it was paid."""
+    """Refuses a factor with which sums, or the squares of their errors, would leave the range of
+    floats: answers are converted to floats, which must not fail after the payment."""
     if max(abs(size.numerator), size.denominator) >= LARGEST_FACTOR:
         raise refuse("ask.number-beyond-arithmetic")
 
 
 def instant(column: Bounded, value: Constant) -> Fraction:
-    """Where the constant lies on the scale of the column: its number, its days, its seconds."""
+    """The constant on the scale of the column: its number, its days, its seconds."""
     if isinstance(column, Number) and type(value) is Fraction:
         return value
     try:

@@ -1,6 +1,6 @@
 """Exact arithmetic on what a row holds, and its SQL: whole numbers times a grid.
 
-An amount is `grid`·`formula`. Grids of factors multiply; a sum, or what conditions choose between,
+An amount is `grid`·`formula`. Grids of factors multiply; a sum, or the alternatives of conditions,
 lives on the coarsest grid that holds all of its parts. Amounts of equal meaning are equal, as far
 as the order of sums and products, constants and signs can show it.
 
@@ -50,7 +50,7 @@ class Amount:
 
     @property
     def number(self) -> Fraction | None:
-        """The number that it is in every row; None if that depends on the row."""
+        """Its value, if that is the same in every row; else None."""
         if isinstance(self.formula, Sum) and not self.formula.terms:
             return self.grid * self.formula.constant
         return None
@@ -76,7 +76,7 @@ def added(amounts: Iterable[Amount]) -> Amount:
                 total += weight
             else:
                 weights[part] = weights.get(part, Fraction(0)) + weight
-    # what cancels stays, with weight 0: where it is missing, so is the sum
+    # cancelled terms stay, with weight 0: where they are missing, so is the sum
     found = sorted(weights.items(), key=lambda term: repr(term[0]))
     if not found:
         return constant(total)
@@ -113,7 +113,7 @@ def scaled(amount: Amount, factor: Fraction) -> Amount:
 
 
 def chosen(cases: Sequence[tuple[Predicate, Amount]], otherwise: Amount | None = None) -> Amount:
-    """What stands beside the first condition that is true; if none is, `otherwise` or missing."""
+    """The value of the first true condition; if none is, `otherwise` or missing."""
     last = [] if otherwise is None else [otherwise]
     every = [*(amount for _, amount in cases), *last]
     grid = coarsest([a.grid for a in every if a.number != 0])
@@ -126,7 +126,7 @@ def chosen(cases: Sequence[tuple[Predicate, Amount]], otherwise: Amount | None =
 
 
 def filled(column: str, amount: Amount, instead: Amount) -> Amount:
-    """The amount where the column is there, and something else where it is missing."""
+    """The amount where the column has a value, and another where it is missing."""
     return chosen([(Not(Missing(column)), amount)], instead)
 
 
@@ -175,19 +175,19 @@ def _times(formula: Formula, factor: int) -> Formula:
     return Sum(formula.constant * factor, terms)
 
 
-# -- An amount becomes SQL: the name of a computed column, and what people see of it ---------------
+# -- An amount becomes SQL: the name of a computed column, and its text ----------------------------
 
 _MOST_PARTS = 5_000
 _LOOKUPS = 4
 _LONG = 16
-"""Of so many characters a name counts as one part more."""
+"""A name counts as one more part for so many characters."""
 
 
 def check_parts(tree: Tree, formula: Formula) -> None:
-    """Refuses what is too long if all that it is made of is written out.
+    """Refuses a formula that is too long when it is written out.
 
-    A derived table that names a column of another one twice doubles it, and twenty in a row make
-    a million of it: the text is short, and whoever walks over it never comes back.
+    A derived table that names a column of another one twice doubles it, and twenty nested ones
+    contain it a million times: the text is short, but walking over it would take for ever.
     """
     most, found, left = _MOST_PARTS + _LOOKUPS * tree.recoded, 0, [formula]
     while left:

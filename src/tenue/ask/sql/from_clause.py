@@ -1,14 +1,14 @@
 """FROM: the one table, joined lookups, and derived tables with one row for each person.
 
-What a lookup says of a category is a function of the category, so that its columns are computed
-ones. An INNER JOIN leaves only rows whose category is a key: how many these are is secret. A LEFT
-JOIN keeps all rows, and what is not a key has no value.
+The columns of a lookup are functions of a category, so they are computed columns. An INNER JOIN
+leaves only rows whose category is a key: their number is secret. A LEFT JOIN keeps all rows;
+categories that are not a key have no value.
 
-All rows of a person count, and what they add up to is cut to ends that the schema states: the sum
-of a column to its `bounds_per_unit`, or else to as many rows as `rows_per_unit` says.
+All rows of a person count, and their sum is clipped to bounds that the schema states: the sum of a
+column to its `bounds_per_unit`, or else to the sum of at most `rows_per_unit` rows.
 
-They only choose, rename and filter columns, so each of them is folded away: its names lead to
-declared columns, its conditions to the rows that are left.
+Derived tables only choose, rename and filter columns, so each is folded away: its names refer to
+declared columns, its conditions restrict the rows.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Sc
 
 
 def _by_unit(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Scope) -> bool:
-    """Whether GROUP BY names the unit and nothing else: by its name, its place or ALL."""
+    """Whether GROUP BY names the unit and nothing else: by its name, its position or ALL."""
     places = [(type(n) is exp.Alias and n.this) or n for n in chosen]
     units = [place for place, node in enumerate(places) if _is_unit(tree, node, scope)]
     if group.args.get("all"):
@@ -238,7 +238,7 @@ def _not_by_unit(schema: Table) -> Refused:
 
 
 def _value(tree: Tree, name: str, asked: Aggregate, schema: Table) -> tuple[UnitValue, Fraction]:
-    """What is taken of each person, and the grid it is on."""
+    """The value of each person, and its grid."""
     rows = schema.rows_per_unit or 1
     if asked.kind == "count":
         if asked.column is None:

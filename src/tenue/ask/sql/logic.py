@@ -1,8 +1,8 @@
-"""Which rows, in a normal form: texts that keep the same rows give the same predicate.
+"""Conditions in a normal form: texts that select the same rows give the same predicate.
 
-Every column that a question may use holds whole numbers: grid steps, or the places of the declared
-categories (False is 0, True is 1). So whatever is said of one column is a set of whole numbers, and
-AND, OR and NOT of such sets are such sets again. NOT moves inward until it meets them. All of this
+Every column that a question may use has whole numbers: grid steps, or the indices of the declared
+categories (False is 0, True is 1). So a condition on one column is a set of whole numbers, and AND,
+OR and NOT of such sets are such sets again. NOT moves inward until it meets them. All of this
 keeps SQL's three-valued meaning: the laws used (De Morgan's, double negation, order, grouping and
 repetition of parts) hold with unknown too, and a missing value makes every set of its column
 unknown.
@@ -94,7 +94,7 @@ def negated(rows: Rows) -> Rows:
 
 
 def several(every: bool, parts: Iterable[Rows]) -> Rows:
-    """AND of the parts, or OR, in which all that is said of one column is said once."""
+    """AND of the parts, or OR, with one condition for each column."""
     columns: dict[str, list[Held]] = {}
     others: dict[Rows, None] = {}
     for part in parts:
@@ -235,7 +235,7 @@ def _parts(predicate: All | Any_, schema: Table) -> Iterator[tuple[type[Predicat
 
 
 def _is_label(within: Within, schema: Table) -> bool:
-    """Whether a condition is on a computed category, whose numbers are the places of its names."""
+    """Whether a condition is on a computed category, whose numbers are the indices of its names."""
     name = within.column
     return name.startswith(COMPUTED) and isinstance(schema.column(name), Category)
 

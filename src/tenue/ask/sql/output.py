@@ -39,8 +39,7 @@ def has_sets(group: exp.Expr | None) -> bool:
 
 
 def read_sets(tree: Tree, group: exp.Expr, named: Callable[[exp.Expr], Key]) -> tuple[KeySet, ...]:
-    """The keys of every table, in the order in which the question lists them; refused if two are
-    the same, for an answer would say the same twice.
+    """The keys of every table, in the order of the question; refused if two tables are the same.
 
     named: the key that an expression of GROUP BY is.
     """
@@ -75,7 +74,7 @@ class _Reader:
         return [_joined(*some) for size in sizes for some in combinations(parts, size)]
 
     def _keys(self, node: exp.Expr) -> KeySet:
-        """One key, or several in parentheses, which stand or fall together."""
+        """One key, or several in parentheses, which belong together."""
         if type(node) is exp.Tuple:
             (several,) = self._tree.read(node, "expressions")
             return _joined(*(self._keys(part) for part in several or ()))
@@ -94,7 +93,7 @@ def _refuse_many(many: int) -> None:
         raise refuse("ask.too-many-grouping-sets", most=MOST_SETS)
 
 
-# -- Keys whose cells the schema declares, so that no key tells of a row ---------------------------
+# -- Keys whose cells the schema declares, so that no key reveals anything about rows --------------
 
 Part = Literal["year", "quarter", "month", "week", "day", "hour"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -137,9 +136,9 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
 
 
 def key_of_column(column: Column, tree: Tree | None = None) -> Group | Bin:
-    """The key that a column is by itself; refused if its cells must be said.
+    """The key that a column is by itself; refused if its cells must be declared in the question.
 
-    tree: where columns that a derived table computes are found.
+    tree: contains the columns that a derived table computes.
     """
     known = None if tree is None else tree.computed.get(column.name)
     if known is not None and isinstance(column, Number):
@@ -244,7 +243,7 @@ class Selected:
     alias: its name, if the question gives one.
     column: the first column in it, by the name that the question uses.
     plain: whether it is nothing but that column.
-    grouping: of which keys it says whether a row is about all of them.
+    grouping: the keys of GROUPING, which states whether a row is a total over them.
     """
 
     alias: str | None
@@ -256,7 +255,7 @@ class Selected:
 
     @property
     def usual_name(self) -> str:
-        """What it is called if the question gives no name."""
+        """Its name if the question gives none."""
         short = _short(self.column or "")
         if self.plain and self.column is not None:
             return self.column
@@ -348,7 +347,7 @@ def name_outputs(
 
 
 def place(tree: Tree, node: exp.Expr, count: int) -> int | None:
-    """The entry of SELECT that a number means, counted from 0; None if the node is no number."""
+    """The entry of SELECT that a number refers to, from 0; None if the node is no number."""
     if type(node) is not exp.Literal:
         return None
     value = read_constant(tree, node)
@@ -389,7 +388,7 @@ def _grouped(
 
 
 def _named(tree: Tree, node: exp.Expr, selected: tuple[Selected, ...], scope: Scope) -> Key:
-    """The key that an expression of GROUP BY is, by itself, by its place or by its name."""
+    """The key of an expression of GROUP BY: the key itself, its position or its name."""
     node = tree.unwrap(node)
     at = place(tree, node, len(selected))
     if at is None and type(node) is exp.Column and type(node.this) is exp.Identifier:
@@ -413,7 +412,7 @@ def _of_grouping(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
 def _alias_place(
     tree: Tree, node: exp.Expr, selected: tuple[Selected, ...], scope: Scope
 ) -> int | None:
-    """The entry that a name means in GROUP BY, where a column of the table goes first."""
+    """The entry that a name refers to in GROUP BY, where columns of the table come first."""
     name = read_name(tree, read_reference(tree, node, scope)).lower()
     if name in scope.columns or node.args.get("table") is not None:
         return None

@@ -1,13 +1,13 @@
-"""A text becomes a question, and nothing of the text is lost on the way.
+"""From a text to a question, without losing any part of the text.
 
-sqlglot passes over words without a trace: ALL in COUNT(ALL x), NULLS LAST, the third argument of
+sqlglot silently ignores some words: ALL in COUNT(ALL x), NULLS LAST, the third argument of
 DATE_TRUNC, DISTINCT after GROUP BY. So the words, signs and values of the text are compared with
-those that the tree would be written with. Only what has no meaning of its own is left aside.
+those of the tree. Only those without a meaning of their own are left out.
 
-The journey: text → tokens → sqlglot's tree → the closed grammar of `ask/question.py`. Three nets
-hold what sqlglot lets through: only words a question may have reach it (`tree.py`), every node is
-read by a rule that names all its arguments (`tree.py`), and every word of the text is found again
-in the tree (`parse.py`).
+The steps: text → tokens → sqlglot's tree → the closed grammar of `ask/question.py`. Three nets
+catch what sqlglot lets through: only words of the grammar reach it (`tree.py`), every node is read
+by a rule that names all its arguments (`tree.py`), and every word of the text must occur in the
+tree (`parse.py`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .unsupported import refuse_word, too_deep, unreadable
 
 T = TokenType
 _SHAPE = {T.L_PAREN, T.R_PAREN, T.COMMA, T.DOT, T.ALIAS, T.ASC}
-"""What the shape of the tree says, or what says nothing."""
+"""Tokens that the shape of the tree expresses, or that have no meaning."""
 _OPEN = (SIGNS | WORDS) - {T.R_PAREN}
 """After these a point begins a number."""
 
@@ -109,11 +109,11 @@ _NUMBER_TYPES = {
 }
 
 _Item = tuple[str, object]
-"""A word, sign or value: what it is, and what it says."""
+"""A word, sign or value: its type and its content."""
 
 
 def refuse_lost(tokens: Iterable[Token], tree: exp.Expr) -> None:
-    """Refuses what stands in the text and not in the tree, or in the tree and not in the text."""
+    """Refuses words of the text that are missing in the tree, and the other way round."""
     left = Counter(_in_tree(tree))
     for token, readings in _in_text(tokens):
         reading = next((reading for reading in readings if left[reading]), None)
@@ -125,7 +125,7 @@ def refuse_lost(tokens: Iterable[Token], tree: exp.Expr) -> None:
 
 
 def _in_text(tokens: Iterable[Token]) -> Iterator[tuple[Token, tuple[_Item, ...]]]:
-    """Each token that says something, with all that it may mean."""
+    """Each token that has a meaning, with all possible meanings."""
     point = False
     open_ = True
     for token in tokens:
@@ -172,7 +172,7 @@ def _in_tree(tree: exp.Expr) -> Iterator[_Item]:
         elif kind is exp.Anonymous:
             yield "name", node.this.lower()
         elif kind is exp.Cast and node.args["to"].this in _TYPES:
-            pass  # DATE '…' and TIMESTAMP '…', which are said by their type
+            pass  # DATE '…' and TIMESTAMP '…', which their type expresses
         elif kind in _FUNCTIONS:
             yield "name", _FUNCTIONS[kind]
         elif kind is exp.WithinGroup:
@@ -209,9 +209,9 @@ def parse_select(sql: str, schema: Schema) -> Question | GroupingSets:
     """The question that a SQL text asks of the table; refused if it asks anything else.
 
     Guarantee
-        What is returned says all that the text says, and only columns, categories and cells that
-        the schema declares stand in it. Texts of equal meaning give equal questions, as far as
-        order, names, spelling and SQL's three-valued logic can show it. Whatever else the text is,
+        The question has the full meaning of the text, and contains only columns, categories and
+        cells that the schema declares. Texts of equal meaning give equal questions, as far as
+        order, names, spelling and SQL's three-valued logic can show it. For any other text
         `InvalidQuestion` is raised, which depends on the text and the schema alone.
 
     Parameters

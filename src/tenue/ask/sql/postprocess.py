@@ -1,8 +1,8 @@
-"""HAVING, ORDER BY and LIMIT: what is done with the private answer, at no price.
+"""HAVING, ORDER BY and LIMIT: post-processing of the answer.
 
-They see the columns of the answer and nothing else. A key in HAVING is compared with what its
-column holds: a declared category, a boolean, the low end of a bin, or the begin of a calendar
-cell, in days since 1970 began (in seconds for hours).
+They see the columns of the answer and nothing else. A key in HAVING is compared with a
+value of its column: a declared category, a boolean, the low end of a bin, or the begin of a
+calendar cell, in days since 1970 began (in seconds for hours).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Afterwards:
         return tuple(sorted(found, key=repr))
 
     def read_order(self, order: exp.Expr | None) -> tuple[Order, ...]:
-        """What the answer is sorted by; a column counts where it stands first."""
+        """The order of the answer; of a repeated column only the first entry counts."""
         if order is None:
             return ()
         if not self.keys:
@@ -73,7 +73,7 @@ class Afterwards:
         return tuple(orders.values())
 
     def read_limit(self, limit: exp.Expr | None, cells: int) -> int | None:
-        """How many rows are kept; None if that is all of them."""
+        """The number of rows that are kept; None for all."""
         if limit is None:
             return None
         value = None
@@ -136,7 +136,7 @@ class Afterwards:
         return value
 
     def _labels(self, key: Key) -> tuple[Label, ...]:
-        """What the cells of a computed key are called."""
+        """The names of the cells of a computed key."""
         known = self.tree.computed.get(key.column)
         return () if known is None else known.labels
 
@@ -149,7 +149,7 @@ class Afterwards:
         return number / SECONDS_PER_DAY if in_seconds else number
 
     def _first_like(self, output: Column) -> Column:
-        """The first column that holds the same, so that it does not matter which is named."""
+        """The first column with the same content, so that it does not matter which is named."""
         if isinstance(output, KeyOutput):
             return next(o for o in self.outputs if isinstance(o, KeyOutput) and o.key == output.key)
         if isinstance(output, GroupingOutput):

@@ -182,12 +182,12 @@ class Conditions:
 
 
 def known_columns(tree: Tree, scope: Scope) -> Mapping[str, Column]:
-    """The columns that conditions may name: declared ones, and those that were computed."""
+    """The columns that conditions may name: declared and computed ones."""
     return {**scope.schema.columns, **tree.columns}
 
 
 def chain(tree: Tree, node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
-    """The parts of a AND b AND c, of which sqlglot makes a deep tree, in order."""
+    """The parts of a AND b AND c in order; sqlglot makes a deep tree of them."""
     parts: list[exp.Expr] = []
     while type(node) is kind:
         node, right = tree.parts(node, "this", "expression")
@@ -196,7 +196,7 @@ def chain(tree: Tree, node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
 
 
 def find_categories(column: Category, values: Iterable[Constant]) -> list[Span]:
-    """The places of the categories; refused if one is not declared."""
+    """The indices of the categories; refused if one is not declared."""
     places = {category: place for place, category in enumerate(column.categories)}
     found = []
     for value in values:
@@ -265,7 +265,7 @@ def _steps(operator: Operator, value: Fraction) -> tuple[int | None, int | None]
 
 
 def _not_a_condition(node: exp.Expr, called: Sequence[str]) -> Refused:
-    """The refusal of what stands where a column or a constant should."""
+    """The refusal of anything but a column or a constant."""
     if isinstance(node, exp.Column):
         what = "A condition compares two columns"
     elif isinstance(node, exp.Subquery | exp.Select):

@@ -18,12 +18,12 @@ from .tree import Tree
 
 @dataclass(frozen=True)
 class Scope:
-    """What is visible in one SELECT.
+    """The names and rows that are visible in one SELECT.
 
     title: the name that may stand before a column's, as in t.income.
     columns: the declared columns by the names they have here.
-    rows: which rows are left; None for all.
-    persons: the table of persons that the rows are, if they are persons.
+    rows: the condition of its rows; None for all.
+    persons: the table of persons, if each row is one person.
     others: the columns of lookups that are joined, by their titles in lower case.
     """
 
@@ -56,7 +56,7 @@ def read_name(tree: Tree, node: exp.Expr) -> str:
 
 
 def read_alias(tree: Tree, node: exp.Expr) -> str:
-    """A name that the question makes up; refused if no column could have it."""
+    """A name that the question defines; refused if no column could have it."""
     name = read_name(tree, node)
     if is_column_name(name):
         return name
@@ -64,7 +64,7 @@ def read_alias(tree: Tree, node: exp.Expr) -> str:
 
 
 def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
-    """What is named in the table of the scope; refused if it is said to be of another table."""
+    """The named part of the table in scope; refused if it names another table."""
     this, table = tree.read(node, "this", "table")
     if table is not None:
         title = read_name(tree, table)

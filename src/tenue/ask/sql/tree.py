@@ -1,12 +1,12 @@
-"""From a text to a tree of sqlglot's, read so that no argument of a node goes unseen.
+"""From a text to sqlglot's tree, whose reader cannot overlook an argument of a node.
 
 A list of allowed node types is not enough: COUNT(x, y), SUM(x ORDER BY y) and BETWEEN SYMMETRIC are
-allowed nodes with an argument too many. So whoever reads a node names every argument it may have,
+allowed nodes with one argument too many. So the reader of a node names every argument it may have,
 and at the end every node of the tree must have been read.
 
-sqlglot is made to read every SQL there is. Kept from it are words that no question has (so that it
-never meets what it only logs, or reads in exponential time), deep nesting (which overflows its
-stack) and numbers that run into words (it would read `0x1F` as 0 under the name x1F).
+sqlglot reads every dialect of SQL. It never sees words outside the grammar (some of which it only
+logs, or reads in exponential time), deep nesting (which overflows its stack) and numbers that run
+into words (it would read `0x1F` as 0 under the name x1F).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Tree:
     called: the functions as the text names them, in upper case; sqlglot may rename them.
     computed, columns: what is computed somewhere in it, by name, and the columns that this is.
     conditions: how many comparisons were read.
-    recoded: of how many parts the columns are that lookups bring along.
+    recoded: the number of parts of all columns that come from lookups.
 
     Example
         >>> import sqlglot
@@ -68,20 +68,20 @@ class Tree:
         return found
 
     def listed(self, node: exp.Expr) -> list[exp.Expr]:
-        """The nodes that a list has, refused unless there is one at least."""
+        """The nodes of a list, refused if it is empty."""
         (found,) = self.read(node, "expressions")
         if not found or not all(isinstance(part, exp.Expr) for part in found):
             raise unreadable()
         return list(found)
 
     def unwrap(self, node: exp.Expr) -> exp.Expr:
-        """What stands inside the parentheses, if there are any."""
+        """The node inside its parentheses, if there are any."""
         while type(node) is exp.Paren:
             (node,) = self.parts(node, "this")
         return node
 
     def refuse_unread(self) -> None:
-        """Refuses the tree if any of its nodes was passed over."""
+        """Refuses the tree if any of its nodes was not read."""
         if any(id(node) not in self._read for node in self.root.walk()):
             raise unreadable()
 
@@ -118,14 +118,14 @@ _NUMBER_TYPES = {T.INT, T.BIGINT, T.DOUBLE, T.FLOAT, T.DECIMAL}
 _PREFIXES = {T.NOT, T.DASH, T.PLUS}
 _ENDS_RUN = _NAMES | _VALUES | {T.L_PAREN, T.R_PAREN, T.COMMA}
 NEEDS_QUOTES = {"LAMBDA", *DIALECT.parser_class.NO_PAREN_FUNCTION_PARSERS}
-"""Words that sqlglot may take for the begin of something else, at any place, and try twice."""
+"""Words that sqlglot may try to parse twice, because they can begin something else."""
 _ENDS_NUMBER = SIGNS - {T.DOT}
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 _NUMBER = re.compile(r"\d+(_\d+)*\.?\d*([eE][+-]?\d+)?", re.ASCII)
 
 
 def read_tokens(sql: str, schema: Table) -> list[Token]:
-    """The words, signs and values of a text; refused if no question has them, or so many."""
+    """The words, signs and values of a text; refused if outside the grammar, or too many."""
     if not isinstance(sql, str):
         raise refuse("ask.question-not-text")
     if len(sql) > _MOST_CHARACTERS:
@@ -148,7 +148,7 @@ def read_tokens(sql: str, schema: Table) -> list[Token]:
 
 
 def read_tree(tokens: list[Token], sql: str) -> exp.Select:
-    """The one SELECT that the tokens are; refused if they are anything else."""
+    """The one SELECT of the tokens; refused if they are anything else."""
     try:
         # where sqlglot tries several readings at every level, it would try for ever
         parser = DIALECT.parser(max_nodes=1_000 + _MOST_TRIES * len(tokens))

@@ -1,7 +1,6 @@
-"""What lies outside the grammar of questions, and the nearest thing inside it.
+"""Refusals of questions outside the grammar, with the nearest alternative inside it.
 
-Every refusal of a question is made here. Besides what, allowed and fix it has a `reason`, a short
-stable word for programs. It quotes the question and the schema, and nothing else.
+They quote the question and the schema, and nothing else.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ INSTEAD = {
 
 
 def name_called(node: exp.Expr, called: Sequence[str]) -> str:
-    """The name of a function, if it is one that the text calls; sqlglot renames some."""
+    """The name of a function, if the text calls it; sqlglot renames some."""
     if not isinstance(node, exp.Func):
         return ""
     name = node.name.upper() if isinstance(node, exp.Anonymous) else node.sql_name()
@@ -120,7 +119,7 @@ def name_called(node: exp.Expr, called: Sequence[str]) -> str:
 
 
 def refuse_word(word: str, *, is_function: bool = False) -> Refused:
-    """The refusal of a word or sign that no rule of the grammar has at its place."""
+    """The refusal of a word or sign that no rule of the grammar allows there."""
     known = _BY_WORD.get(word.lower().split(" ")[0])
     if known is not None:
         return refuse(f"ask.unsupported-{known}")
@@ -136,7 +135,7 @@ def refuse_part(part: str) -> Refused:
 
 
 def too_deep() -> Refused:
-    """The refusal of parentheses in parentheses in parentheses."""
+    """The refusal of deeply nested parentheses."""
     return refuse("ask.question-too-deep", most_nested=MOST_NESTED)
 
 
@@ -147,7 +146,7 @@ def unreadable(near: str | None = None) -> Refused:
 
 
 def list_words(words: tuple[str, ...]) -> str:
-    """The words as one list for people.
+    """The words as one list in English.
 
     Example
         >>> list_words(("COUNT", "SUM", "AVG"))

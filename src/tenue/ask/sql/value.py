@@ -1,10 +1,10 @@
-"""What is computed of one row: numbers with bounds that follow, and keys of groups.
+"""Values computed from one row: numbers whose bounds follow, and keys of groups.
 
 Only numbers and booleans of the table, constants, + - *, division by a number, CASE, COALESCE,
-FLOOR, CEIL and fields of dates. Everything is exact, and nothing that a row holds makes it fail.
+FLOOR, CEIL and fields of dates. Everything is exact, and no content of a row makes it fail.
 
-Their cells follow from the question and the schema, so that no key tells of a row. A row in which
-nothing is computed, such as one for which no condition of a CASE is true, is in no cell.
+The cells of keys follow from the question and the schema, so that no key reveals anything about
+rows. A row without a value, such as one for which no condition of a CASE is true, is in no cell.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _ONE = constant(Fraction(1))
 
 
 def read_value(tree: Tree, node: exp.Expr, scope: Scope, depth: int = 0) -> Amount:
-    """The amount that an expression computes of a row; refused if it is anything else."""
+    """The amount that an expression computes from a row; refused if it is anything else."""
     node = tree.unwrap(node)
     if depth > _DEEPEST:
         raise too_deep()
@@ -91,7 +91,7 @@ def is_column(node: exp.Expr | None) -> bool:
 
 
 def is_computed(node: exp.Expr | None) -> bool:
-    """Whether a node is written like something that is computed of a row."""
+    """Whether a node has the form of a value computed from a row."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper() == "DATE_PART"
     kinds = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Case, exp.Coalesce, exp.Floor)
@@ -99,7 +99,7 @@ def is_computed(node: exp.Expr | None) -> bool:
 
 
 def computed_column(tree: Tree, amount: Amount, scope: Scope) -> Number:
-    """The column that an amount is to the question; refused if it may be too large."""
+    """The computed column of an amount; refused if it may be too large."""
     table = scope.schema
     if isinstance(amount.formula, Steps):
         column = table.column(amount.formula.column)
@@ -116,14 +116,14 @@ def computed_column(tree: Tree, amount: Amount, scope: Scope) -> Number:
 
 
 def visible(tree: Tree, scope: Scope) -> Table:
-    """The table with the columns that were computed so far, which conditions may name."""
+    """The table with the columns computed so far, which conditions may name."""
     if not tree.columns:
         return scope.schema
     return replace(scope.schema, columns=Named(known_columns(tree, scope).items()))
 
 
 def condition_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column | None:
-    """The column that a condition is about where it computes something; None if it does not."""
+    """The computed column of a condition; None if it computes nothing."""
     if not is_computed(node) or not any(node.find_all(exp.Column)):
         return None
     amount = read_value(tree, node, scope)
@@ -196,7 +196,7 @@ def _case(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
 def read_cases(
     tree: Tree, node: exp.Expr, scope: Scope
 ) -> tuple[list[tuple[Predicate, exp.Expr]], exp.Expr | None]:
-    """The conditions of CASE and what stands beside each; what stands after ELSE, if not NULL."""
+    """The conditions of CASE with their values; the value of ELSE, if not NULL."""
     this, ifs, default = tree.read(node, "this", "ifs", "default")
     conditions, found = Conditions(tree), []
     for one in ifs:
@@ -213,7 +213,7 @@ def read_cases(
 
 
 def mark_read(tree: Tree, node: exp.Expr) -> None:
-    """Takes a node as read, of which a copy is."""
+    """Marks a node as read whose copy was read."""
     for part in node.walk():
         tree.read(part, *part.args)
 
@@ -289,7 +289,7 @@ def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
 
 
 def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
-    """The refusal of what cannot be computed of a row."""
+    """The refusal of an expression that cannot be computed from a row."""
     said = "an expression"
     if isinstance(node, exp.Mod):
         return refuse_word("%")
@@ -331,7 +331,7 @@ def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group:
 
 
 def is_computed_key(node: exp.Expr) -> bool:
-    """Whether a node computes something of a row, and asks nothing of the table."""
+    """Whether a node computes a value from a row, without an aggregate."""
     if not is_computed(node) or not any(node.find_all(exp.Column)):
         return False
     return not any(node.find_all(exp.AggFunc, exp.Filter, exp.WithinGroup))
@@ -351,7 +351,7 @@ def _plain_bin(amount: Amount, table: Table) -> Bin | None:
 
 
 def _labelled(node: exp.Case) -> bool:
-    """Whether CASE chooses between constants; NULL after ELSE is as good as no ELSE."""
+    """Whether CASE chooses between constants; NULL after ELSE is the same as no ELSE."""
     results = [one.args.get("true") for one in node.args["ifs"]]
     default = node.args.get("default")
     results += [] if default is None or type(default) is exp.Null else [default]
@@ -387,8 +387,8 @@ def labelled_name(
 ) -> str:
     """The name of a computed column that chooses between labels: its text in square brackets.
 
-    An amount of the same text is in round ones (`exact_expr.py`): there are numbers where here are
-    the places of labels, so that the two are two columns.
+    An amount of the same text is in round ones (`exact_expr.py`): it has numbers instead of the
+    indices of labels, so that these are two columns.
     """
     table = visible(tree, scope)
     texts = [f"WHEN {render_where(when, table)} THEN {_text(label)}" for when, label in cases]
@@ -397,7 +397,7 @@ def labelled_name(
 
 
 def labelled_column(tree: Tree, node: exp.Expr, scope: Scope) -> Category | None:
-    """The category that a CASE between texts is, for a condition; None if it is none."""
+    """The category of a CASE between texts, for a condition; None if it is none."""
     if not isinstance(node, exp.Case) or not _labelled(node):
         return None
     key = _labels(tree, node, scope)

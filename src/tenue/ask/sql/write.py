@@ -1,4 +1,4 @@
-"""A question becomes a text: SQL for people, in `explain` and on certificates.
+"""From a question to SQL for people, in `explain` and on certificates.
 
 `parse` reads the text as the same question again. No engine reads it.
 """
@@ -152,7 +152,7 @@ def _aggregate(aggregate: Aggregate, unit: str) -> str:
 
 
 def _column(name: str) -> str:
-    """A declared column, or the text of a computed one, whose name is that in brackets."""
+    """A declared column, or the text of a computed one, whose name is this text in brackets."""
     return name[1:-1] if name.startswith(COMPUTED) else sql_name(name)
 
 

@@ -11,9 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["marginals", "prefixes", "ranges"]
 
-lazily(
-    __name__,
-    {
-        ".workloads": "marginals prefixes ranges",
-    },
-)
+lazily(__name__, {".workloads": "marginals prefixes ranges"})

@@ -1,4 +1,4 @@
-"""Answers that were asked together, added up: what that gives, and how far off it may be."""
+"""Weighted sums of answers that were asked together, with their confidence intervals."""
 
 from __future__ import annotations
 
@@ -6,53 +6,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...arguments import Number, exact, fraction_of_one
 from ...errors import refuse
-from ...schema import Schema
 from ...text import plain, readable, shortly
 from ..aggregates.reading import SHOWN_LEVEL, Noisy
 from ..cells import cell_labels
-from ..plan.plan import Plan
 from ..question import Output
 from .laplace_sum_tail import LaplaceCombination
 from .level import Reals
 from .measured_quantity import FINE
 from .required_quantities import Components, Estimated, EstimatedMean, combination_of
 
+if TYPE_CHECKING:
+    from ..answer import Answer
+
 Key = int | tuple[Any, ...]
-"""The number of an answer; or that, the values of its keys, and the name of an output."""
+"""The number of an answer; or a tuple of it, the values of its keys, and the name of an output."""
 
 MOST_IN_COVARIANCE = 2_000
 
 
-class Cells(Protocol):
-    """What left for a question: the numbers of each of its cells."""
-
-    @property
-    def cells(self) -> Sequence[Noisy]: ...
-
-
-class Summand(Protocol):
-    """What a combination needs of an answer."""
-
-    @property
-    def plan(self) -> Plan: ...
-    @property
-    def schema(self) -> Schema: ...
-    @property
-    def released(self) -> Cells: ...
-
-
 @dataclass(frozen=True, repr=False)
 class Combination:
-    """Σ coefficient·answer, with its own interval, at no price.
+    """Σ coefficient·answer with its own confidence interval: post-processing.
 
     Guarantee
-        `interval(level)` holds the true value with probability at least `level`, for coefficients
+        `interval(level)` covers the true value with probability at least `level`, for coefficients
         that were chosen before the answers were seen.
 
     value: the sum; exact: as a Fraction.
@@ -90,18 +73,21 @@ class Combination:
 class _Cell:
     """One output of one cell of an answer, as a weighted sum of rows of blocks."""
 
-    answer: Summand
+    answer: Answer
     reading: Estimated
     cell: int
 
     @property
+    def _noisy(self) -> Noisy:
+        return self.answer.released.cells[self.cell]
+
+    @property
     def exact(self) -> Fraction:
-        return self.reading.value(self.answer.released.cells[self.cell], None)
+        return self.reading.value(self._noisy, None)
 
     @property
     def slack(self) -> Fraction:
-        (_, slack) = self.answer.released.cells[self.cell][1]
-        return sum((abs(t.weight) for t in self.reading.terms), Fraction(0)) * slack
+        return self.reading.slack(self._noisy)
 
     @cached_property
     def rows(self) -> list[tuple[tuple[int, int, int], float]]:
@@ -110,8 +96,7 @@ class _Cell:
         return [(found.row(t.component, self.cell), float(t.weight * FINE)) for t in terms]
 
 
-def combine(answers: Sequence[Summand], coefficients: Mapping[Key, Number]) -> Combination:
-    """The weighted sum of some answers."""
+def combine(answers: Sequence[Answer], coefficients: Mapping[Key, Number]) -> Combination:
     if not isinstance(coefficients, Mapping) or not coefficients:
         raise refuse("ask.combine-without-coefficients")
     total, slack = Fraction(0), Fraction(0)
@@ -119,62 +104,57 @@ def combine(answers: Sequence[Summand], coefficients: Mapping[Key, Number]) -> C
     blocks: Any = ()
     for key, given in coefficients.items():
         factor = exact(given, "coefficient")
-        found = _found(answers, key)
-        blocks = found.reading.found.blocks
-        total += factor * found.exact
-        slack += abs(factor) * found.slack
-        rows += [(place, float(factor) * weight) for place, weight in found.rows]
-    return Combination(total, combination_of(blocks, rows), slack)
+        cell = _found(answers, key)
+        blocks = cell.reading.found.blocks
+        total += factor * cell.exact
+        slack += abs(factor) * cell.slack
+        rows += [(row, float(factor) * weight) for row, weight in cell.rows]
+    return Combination(total, combination_of(blocks, tuple(rows)), slack)
 
 
-def covariance(answers: Sequence[Summand]) -> Reals:
-    """The covariance of all answers that are linear: for each answer its cells, for each cell its
-    outputs, in the order in which they are asked for."""
+def covariance(answers: Sequence[Answer]) -> Reals:
+    """The covariance of all linear answers: by answer, cell and output, in the order asked for."""
     cells = [one for answer in answers for one in _cells(answer)]
     if not cells:
         raise refuse("ask.answers-not-joint")
     if len(cells) > MOST_IN_COVARIANCE:
         raise refuse("ask.covariance-too-large", many=len(cells), most=MOST_IN_COVARIANCE)
     blocks = cells[0].reading.found.blocks
-    places = sorted({(block, side) for one in cells for (block, side, _), _ in one.rows})
-    found = np.zeros((len(cells), len(cells)))
-    for block, side in places:
+    noises = sorted({(block, side) for one in cells for (block, side, _), _ in one.rows})
+    matrix = np.zeros((len(cells), len(cells)))
+    for block, side in noises:
         spread = 1 / (2 * np.sinh(blocks[block].rates / 2) ** 2)
         weights = np.zeros((len(cells), len(spread)))
         for number, one in enumerate(cells):
             for (b, s, row), weight in one.rows:
                 if (b, s) == (block, side):
                     weights[number] += weight * blocks[block].weights(row)
-        found += (weights * spread) @ weights.T
-    return found
+        matrix += (weights * spread) @ weights.T
+    return matrix
 
 
-def _cells(answer: Summand) -> list[_Cell]:
-    readings = answer.plan.readings
-    if not readings or not all(isinstance(reading, Estimated) for reading in readings):
+def _cells(answer: Answer) -> list[_Cell]:
+    readings = [reading for reading in answer.plan.readings if isinstance(reading, Estimated)]
+    if len(readings) < len(answer.plan.readings):
         return []
-    return [
-        _Cell(answer, reading, cell)  # type: ignore[arg-type]
-        for cell in range(answer.plan.cells)
-        for reading in readings
-    ]
+    return [_Cell(answer, one, cell) for cell in range(answer.plan.cells) for one in readings]
 
 
-def _found(answers: Sequence[Summand], key: object) -> _Cell:
+def _found(answers: Sequence[Answer], key: object) -> _Cell:
     number, *rest = key if isinstance(key, tuple) else (key,)
     if type(number) is not int or not 0 <= number < len(answers):
         raise refuse("ask.combine-unknown-answer", key=str(key)[:60], many=len(answers))
-    answer = answers[number]
-    outputs = [o.alias for o in answer.plan.question.outputs if isinstance(o, Output)]
-    labels = [tuple(map(plain, one)) for one in cell_labels(answer.plan.question, answer.schema)]
-    keys = len(answer.plan.question.keys)
+    answer, question = answers[number], answers[number].plan.question
+    outputs = [o.alias for o in question.outputs if isinstance(o, Output)]
+    labels = [tuple(map(plain, one)) for one in cell_labels(question, answer.schema)]
+    keys = len(question.keys)
     alias = rest[keys] if len(rest) == keys + 1 else outputs[0] if len(outputs) == 1 else None
-    place = tuple(rest[:keys])
-    if alias not in outputs or place not in labels or len(rest) > keys + 1:
+    label = tuple(rest[:keys])
+    if alias not in outputs or label not in labels or len(rest) > keys + 1:
         raise refuse("ask.combine-unknown-cell", key=str(key)[:60], names=", ".join(outputs))
     reading = answer.plan.readings[outputs.index(str(alias))]
     if not isinstance(reading, Estimated):
         if isinstance(reading, EstimatedMean):
             raise refuse("ask.combine-not-linear")
         raise refuse("ask.answers-not-joint")
-    return _Cell(answer, reading, labels.index(place))
+    return _Cell(answer, reading, labels.index(label))

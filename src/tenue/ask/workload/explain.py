@@ -1,4 +1,4 @@
-"""What many questions would cost and how far off they would be: every way, without rows."""
+"""The price and the expected errors of many questions: every candidate, without rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,34 +19,34 @@ from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
 from ...text import exactly, html_table, notes, sentence, shortly, text_table
 from ..aggregates.reading import SHOWN_LEVEL, Reading
+from ..aggregates.strategy import sizes
 from ..plan.plan import Plan
 from ..plan.planner import LARGEST
 from ..plan.truncation import NOT_COVERED
 from ..question import GroupingSets
 from .level import Reals
 from .plan import Workload, WorkloadWay
-from .required_quantities import row_law
 
 _SHOWN = 20
 _MOST_CLOSE, _MOST_OF_LINE = 200, 12
-"""Of how many answers with the largest deviations intervals are computed; those of a line are
-alike."""
+"""Intervals are computed of so many answers with the largest deviations; those of a line are
+similar."""
 _SPREAD = 12
 _MOST_RANGES = 200_000
 _TRIES = 40
 _NEAR = 1.01
 _SPARE = 0.999
-"""The rounding of what is released makes an interval wider by far less than the rest."""
+"""The rounding of released numbers widens an interval by far less than the remainder."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkloadPlan:
-    """Many questions with all ways to answer them together. Reads no rows.
+    """Many questions with all candidates that answer them together. Reads no rows.
 
-    ways: with the mean and the largest variance of an answer, in parts of that alone at an equal
-        share of the price. chosen: the way that is taken. fairest, least: the best way in which no
-        answer is worse than alone, and the one with the least mean.
-    asked, sql: the one SELECT by several grouping sets that all of them are, if they are one.
+    ways: with the mean and the largest variance of an answer, as multiples of that alone at an
+        equal share of the price. chosen: the one that is used. fairest, least: the best one in
+        which no answer is worse than alone, and the one with the least mean.
+    asked, sql: the SELECT with several grouping sets from which they come, if they do.
     """
 
     workload: Workload
@@ -60,8 +59,9 @@ class WorkloadPlan:
         best: dict[tuple[str, bool], WorkloadWay] = {}
         for way in self.workload.ways:
             key = way.name, way.fair
-            if key not in best or way.mean < best[key].mean or way is self.chosen:
-                best[key] = best[key] if key in best and best[key] is self.chosen else way
+            other = best.setdefault(key, way)
+            if other is not self.chosen and (way.mean < other.mean or way is self.chosen):
+                best[key] = way
         return tuple(best.values())
 
     @property
@@ -80,75 +80,64 @@ class WorkloadPlan:
     def epsilon(self) -> Fraction:
         return self.workload.epsilon
 
-    # -- errors of single answers --------------------------------------------------------------
-
-    @cached_property
-    def _readings(self) -> list[tuple[Plan, Reading]]:
-        return [(plan, reading) for plan in self.workload.plans for reading in plan.readings]
-
     def _error(self, plan: Plan, reading: Reading) -> Error | None:
         return reading.promised(plan.parts, self.schema.rows)
 
     def half_widths(self, level: Fraction) -> list[float]:
-        """How far each output is off at most, with probability `level`, in its worst cell; of a
-        declared histogram everything that is added up from it. Refused where that depends on rows.
+        """The margin of error of each output at `level`, in its worst cell; for a declared
+        histogram of all declared sums of its cells. Refused where that depends on rows.
 
-        Where they are many, those of the largest variances and some of all others are computed. The
-        rest are taken to be as wide, in standard deviations, as the widest of these.
+        Where they are many, those of the largest variances and a sample of the others are computed.
+        The rest are taken to be as wide, in standard deviations, as the widest of these.
         """
-        sizes, law = self._laws()
-        order = np.argsort(-sizes, kind="stable")
+        deviations, law = self._laws()
+        order = np.argsort(-deviations, kind="stable")
         spread = np.linspace(0, len(order) - 1, _SPREAD).astype(np.int64)
         many = _MOST_CLOSE if self.workload.line is None else _MOST_OF_LINE
         chosen = dict.fromkeys([*order[:many].tolist(), *order[spread].tolist()])
-        found = {place: law(place).half_width(level) for place in chosen}
-        ratios = (width / sizes[place] for place, width in found.items() if sizes[place])
+        widths = {index: law(index).half_width(level) for index in chosen}
+        ratios = (width / deviations[i] for i, width in widths.items() if deviations[i])
         most = max(ratios, default=0.0)
-        return [found.get(place, float(most * size)) for place, size in enumerate(sizes)]
+        return [widths.get(i, float(most * size)) for i, size in enumerate(deviations)]
 
     def _laws(self) -> tuple[Reals, Callable[[int], Error]]:
-        """The standard deviation of every answer, and how to find the law of one."""
+        """The standard deviation of every answer, and a function that returns the law of one."""
         line = self.workload.line
         if line is not None:
             if len(line) > _MOST_RANGES:
                 raise refuse("ask.too-many-ranges", many=len(line), most=_MOST_RANGES)
             (block,) = self.workload.blocks
-            sizes = np.sqrt(np.maximum(block.estimator.variances(line), 0))
-            return sizes, lambda place: row_law(block, line, place)
+            deviations = np.sqrt(np.maximum(block.estimator.variances(line), 0))
+            return deviations, lambda index: block.row_law(index, line)
         errors = []
-        for plan, reading in self._readings:
-            error = self._error(plan, reading)
-            if error is None:
-                raise reading.refuse_accuracy()
-            errors.append(error)
+        for plan in self.workload.plans:
+            for reading in plan.readings:
+                error = self._error(plan, reading)
+                if error is None:
+                    raise reading.refuse_accuracy()
+                errors.append(error)
         return np.sqrt([error.variance for error in errors]), errors.__getitem__
 
     def alone(self, number: int) -> float:
         """The epsilon that a question would cost alone, for the errors that it has here."""
-        bars = self.workload.alone.variances(number)
-        plan = self.workload.plans[number]
+        plan, alone = self.workload.plans[number], self.workload.alone
         if plan.free:
             return 0.0
-        share = float(self.workload.alone.share.epsilon)
-        ratios = []
-        for aggregate, reading in plan.strategy.readings.items():
-            size = reading.size(plan.parts, VARIANCE)
-            if size and math.isfinite(size):
-                ratios.append(bars[aggregate] / size**2)
-        return share * math.sqrt(max(ratios, default=1.0))
-
-    # -- as people and programs see it ---------------------------------------------------------
+        bars = alone.variances(number)
+        own = sizes(plan.strategy, VARIANCE).items()
+        ratios = [bars[a] / size**2 for a, size in own if size and math.isfinite(size)]
+        return float(alone.share.epsilon) * math.sqrt(max(ratios, default=1.0))
 
     def _table(self) -> list[list[str]]:
-        rows = [["", "way", "mean error", "largest", "worse than alone"]]
+        rows = [["", "candidate", "mean error", "largest", "worse than alone"]]
         for way in sorted(self.ways, key=lambda way: way.mean):
-            mark = "→" if way is self.chosen else ""
+            arrow = "→" if way is self.chosen else ""
             worse = "no answer" if way.fair else "some"
-            rows.append([mark, way.name, *map(_times, (way.mean, way.worst)), worse])
+            rows.append([arrow, way.name, *map(_times, (way.mean, way.worst)), worse])
         return rows
 
     def _answers(self) -> list[list[str]]:
-        rows = [["question", "95 % within ±", "alone epsilon"]]
+        rows = [["question", "95 % within ±", "epsilon alone"]]
         for number, plan in enumerate(self.workload.plans[:_SHOWN]):
             widths = []
             for reading in plan.readings:
@@ -156,29 +145,29 @@ class WorkloadPlan:
                 widths.append("after" if error is None else shortly(error.half_width(SHOWN_LEVEL)))
             rows.append([plan.sql, ", ".join(widths), shortly(self.alone(number))])
         if self.workload.line is not None and len(self.workload.line) <= _MOST_RANGES:
-            sizes, law = self._laws()
-            least = law(int(sizes.argmax())).half_width(SHOWN_LEVEL)
-            said = f"the least certain of {len(sizes):,} sums of its cells"
-            rows.append([said, shortly(least), ""])
+            deviations, law = self._laws()
+            least = law(int(deviations.argmax())).half_width(SHOWN_LEVEL)
+            label = f"the least accurate of {len(deviations):,} sums of its cells"
+            rows.append([label, shortly(least), ""])
         return rows
 
     def _notes(self) -> list[str]:
-        said = [
-            "Errors are standard deviations, in parts of those that the same answers have if each "
-            "is asked alone, at an equal share of the price."
+        remarks = [
+            "Errors are standard deviations, relative to those of the same answers if each is "
+            "asked alone, at an equal share of the price."
         ]
         many = len(self.workload.plans)
         if many > _SHOWN:
-            said.append(f"Shown are the first {_SHOWN} of {many:,} questions.")
+            remarks.append(f"Only the first {_SHOWN} of {many:,} questions are shown.")
         if self.least is not self.chosen and self.least.mean < self.chosen.mean:
-            said.append(
-                f'With minimise "mean" the mean error is {_times(self.least.mean)} '
-                f"({self.least.name}), and some answer has {_times(self.least.worst)}."
+            remarks.append(
+                f'With minimise "mean" the mean error would be {_times(self.least.mean)} '
+                f"({self.least.name}), and the largest {_times(self.least.worst)}."
             )
         limits = dict.fromkeys(limit.words for plan in self.workload.plans for limit in plan.limits)
         if limits:
-            said.append(sentence(f"{', and '.join(limits)}; {NOT_COVERED}."))
-        return said
+            remarks.append(sentence(f"{', and '.join(limits)}; {NOT_COVERED}."))
+        return remarks
 
     def _head(self) -> str:
         facts = f"neighbours {self.schema.neighbours}, unit {self.schema.unit}"
@@ -228,8 +217,8 @@ def _times(variance: float) -> str:
 def least_price_of_many(
     accuracy: object, planned: Callable[[EpsilonDelta], WorkloadPlan]
 ) -> EpsilonDelta:
-    """The least price, up to a hundredth of itself, at which every output's interval, or
-    the mean of all, is within ±reach at the level.
+    """The least price, up to one percent, at which every margin of error, or the mean of all, is at
+    most `reach` at the level.
 
     accuracy: ("interval", level, reach) or ("mean-interval", level, reach).
     """
@@ -252,7 +241,7 @@ def least_price_of_many(
             return EpsilonDelta(high)
         if low == largest:
             break
-        # a width is nearly as 1/price; a little more than that, so that it is reached
+        # a width is nearly proportional to 1/price; a little more, so that it is reached
         wanted = math.ceil(min(price * width / reach * 1.003, largest))
         price = max(wanted, 1) if low < wanted < high else math.isqrt(max(low, 1) * high)
     if high <= largest:

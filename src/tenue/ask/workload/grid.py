@@ -1,10 +1,8 @@
-"""The grid of all questions, and classes of rows that no question of a block can tell apart.
+"""The grid of all questions, and the atoms of a block, from questions and schema alone.
 
-Formed from questions and schema alone. Within one cell of the grid no question can tell two rows
-apart, so a question is a set of cells of it; a question with keys is one set for each of its cells.
-
-Cells of the grid are refined by one question at a time, and cells that every question treats alike
-are one atom. Cells that no question is about are in no atom.
+No question distinguishes two rows in one cell of the grid, so a question is a set of its cells; a
+question with keys is one set for each of its own cells. Cells of the grid that no question of a
+block distinguishes form one atom. Cells that no question is about are in no atom.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from functools import cached_property
@@ -38,7 +36,7 @@ _KEYS = (Group, Bin, Calendar)
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One column, cut into pieces.
+    """One column, split into pieces.
 
     samples: a value in each piece, as steps or as the number of a category; None for missing ones.
     """
@@ -50,6 +48,10 @@ class Axis:
     @property
     def may_miss(self) -> bool:
         return self.column.missing is None
+
+    @property
+    def present(self) -> Truth:
+        return np.array([sample is not None for sample in self.samples])
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +71,15 @@ class Grid:
         return math.prod(self.shape)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {axis.column.name: place for place, axis in enumerate(self.axes)}
+    def index(self) -> dict[str, int]:
+        """The index of each column's axis."""
+        return {axis.column.name: index for index, axis in enumerate(self.axes)}
 
-    def axis(self, column: str) -> int:
-        """The place of a column's axis."""
-        return self._places[column]
+    def axis(self, column: str) -> Axis:
+        return self.axes[self.index[column]]
 
     def span(self, question: Question) -> tuple[int, int] | None:
-        """The pieces of the only axis that a question is about, from the first up to the last, if
-        it asks for one range of that column and nothing else."""
+        """The range of pieces of a question about one range of the only column; else None."""
         asked = question.where
         if len(self.axes) != 1 or question.keys:
             return None
@@ -98,40 +99,38 @@ class Grid:
         return first, max(first, last + 1) if begin <= end else first
 
     def members(self, question: Question, present: str = "") -> Places:
-        """For each cell of the grid the cell of the question that it is in, −1 if it is in none.
+        """For each cell of the grid its cell of the question, −1 if none.
 
-        present: a column of which the question counts values only.
+        present: a column whose values the question counts.
         """
-        found = np.where(self.possible.reshape(self.shape), 0, -1)
+        members = np.where(self.possible.reshape(self.shape), 0, -1)
         for key in question.keys:
-            cells = self._along(
-                key.column, _cells_of(key, self.axes[self.axis(key.column)], self.schema)
-            )
-            found = np.where((found < 0) | (cells < 0), -1, found * key.cells + cells)
+            cells = self._along(key.column, _cells_of(key, self.axis(key.column), self.schema))
+            members = np.where((members < 0) | (cells < 0), -1, members * key.cells + cells)
         if question.where is not None and question.where != self.where:
             holds, _ = self._truth(question.where)
-            found = np.where(holds, found, -1)
+            members = np.where(holds, members, -1)
         if present:
-            there = [sample is not None for sample in self.axes[self.axis(present)].samples]
-            found = np.where(self._along(present, np.array(there)), found, -1)
-        return np.broadcast_to(found, self.shape).ravel()
+            there = self._along(present, self.axis(present).present)
+            members = np.where(there, members, -1)
+        return np.broadcast_to(members, self.shape).ravel()
 
     @cached_property
     def possible(self) -> Truth:
-        """Which cells a row may be in: nowhere is missing what is never missing."""
-        found = np.ones(self.shape, dtype=np.bool_)
+        """Which cells a row may be in: columns that are never missing have a value there."""
+        possible = np.ones(self.shape, dtype=np.bool_)
         for axis in self.axes:
             if not axis.may_miss:
-                there = np.array([sample is not None for sample in axis.samples])
-                found &= self._along(axis.column.name, there)
-        return found.ravel()
+                possible &= self._along(axis.column.name, axis.present)
+        return possible.ravel()
 
     def _along(self, column: str, values: NDArray[Any]) -> NDArray[Any]:
-        place = self.axis(column)
-        return values.reshape([-1 if i == place else 1 for i in range(len(self.axes))])
+        shape = [1] * len(self.axes)
+        shape[self.index[column]] = -1
+        return values.reshape(shape)
 
     def _truth(self, predicate: Predicate) -> tuple[Truth, Truth]:
-        """Where the predicate is true, and where it is false; SQL knows a third truth."""
+        """Where the predicate is true, and where it is false; SQL has a third truth value."""
         if isinstance(predicate, Not):
             holds, fails = self._truth(predicate.part)
             return fails, holds
@@ -143,33 +142,33 @@ class Grid:
                 some = some | (holds if decisive else fails)
                 every = every & (fails if decisive else holds)
             return (some, every) if decisive else (every, some)
-        axis = self.axes[self.axis(predicate.column)]
-        told = [_holds(predicate, axis.column, sample) for sample in axis.samples]
-        holds = self._along(predicate.column, np.array([one is True for one in told]))
-        fails = self._along(predicate.column, np.array([one is False for one in told]))
+        axis = self.axis(predicate.column)
+        truth = [_holds(predicate, axis.column, sample) for sample in axis.samples]
+        holds = self._along(predicate.column, np.array([one is True for one in truth]))
+        fails = self._along(predicate.column, np.array([one is False for one in truth]))
         return holds, fails
 
 
 def grid_of(questions: Sequence[Question], present: Iterable[str], schema: Schema) -> Grid | None:
-    """The grid of the questions; None if some key cannot be cut so, or cells are too many.
+    """The grid of the questions; None if some key does not split a column, or cells are too many.
 
-    present: columns of which questions count values.
+    present: columns whose values questions count.
     """
     if any(type(key) not in _KEYS for q in questions for key in q.keys):
         return None
     conditions = {question.where for question in questions}
     shared = conditions.pop() if len(conditions) == 1 else None
-    cuts: dict[str, list[Predicate | Key]] = {}
+    splits: dict[str, list[Predicate | Key]] = {}
     for question in questions:
         for key in question.keys:
-            cuts.setdefault(key.column, []).append(key)
+            splits.setdefault(key.column, []).append(key)
         if question.where is not None and question.where != shared:
             for leaf in _leaves(question.where):
-                cuts.setdefault(leaf.column, []).append(leaf)
+                splits.setdefault(leaf.column, []).append(leaf)
     for name in present:
-        cuts.setdefault(name, [])
+        splits.setdefault(name, [])
     axes: list[Axis] = []
-    for name, own in cuts.items():
+    for name, own in splits.items():
         axes.append(_axis(schema.column(name), list(dict.fromkeys(own)), schema))
         if math.prod(axis.key.cells for axis in axes) > MOST_CELLS:
             return None
@@ -186,40 +185,40 @@ def _leaves(predicate: Predicate) -> Iterator[Within | Among | Missing]:
         yield predicate
 
 
-def _axis(column: Column, cuts: Sequence[Predicate | Key], schema: Schema) -> Axis:
+def _axis(column: Column, splits: Sequence[Predicate | Key], schema: Schema) -> Axis:
     if isinstance(column, Bounded):
         low, high = first_step(column), last_step(column)
-        starts = {start for cut in cuts for start in _starts(cut, column, schema)}
+        starts = {start for split in splits for start in _starts(split, column, schema)}
         inside = sorted(start for start in starts if low < start <= high)
         key = Pieces(column.name, len(inside) + 2, starts=tuple(inside))
         return Axis(column, key, (low, *inside, None))
     many = len(column.categories) if isinstance(column, Category) else 2
     signs = [
         tuple(
-            i if isinstance(cut, Group) else _holds(cut, column, i)  # type: ignore[arg-type]
-            for cut in cuts
+            i if isinstance(split, Group) else _holds(split, column, i)  # type: ignore[arg-type]
+            for split in splits
         )
         for i in range(many)
     ]
-    classes = {sign: place for place, sign in enumerate(dict.fromkeys(signs))}
-    numbers = tuple(classes[sign] for sign in signs)
-    samples = tuple(numbers.index(place) for place in range(len(classes)))
-    return Axis(column, Pieces(column.name, len(classes) + 1, classes=numbers), (*samples, None))
+    samples = {sign: i for i, sign in reversed([*enumerate(signs)])}
+    ordered = sorted(samples.values())
+    numbers = tuple(bisect_right(ordered, samples[sign]) - 1 for sign in signs)
+    return Axis(column, Pieces(column.name, len(ordered) + 1, classes=numbers), (*ordered, None))
 
 
-def _starts(cut: Predicate | Key, column: Column, schema: Schema) -> Iterator[int]:
-    """The first steps of what a cut keeps together."""
-    if isinstance(cut, Within):
-        if cut.first is not None:
-            yield cut.first
-        if cut.last is not None:
-            yield cut.last + 1
-    elif isinstance(cut, Group):  # of a computed column, which has a step for each of its names
-        yield from range(cut.cells + 1)
-    elif isinstance(cut, Bin):
-        yield from ((cut.first + i) * cut.width for i in range(cut.cells + 1))
-    elif isinstance(cut, Calendar) and isinstance(column, Bounded):
-        for label in key_labels(cut, schema):
+def _starts(split: Predicate | Key, column: Column, schema: Schema) -> Iterator[int]:
+    """The first steps of the pieces into which a key or predicate splits a column."""
+    if isinstance(split, Within):
+        if split.first is not None:
+            yield split.first
+        if split.last is not None:
+            yield split.last + 1
+    elif isinstance(split, Group):  # of a computed column, which has a step for each of its names
+        yield from range(split.cells + 1)
+    elif isinstance(split, Bin):
+        yield from ((split.first + i) * split.width for i in range(split.cells + 1))
+    elif isinstance(split, Calendar) and isinstance(column, Bounded):
+        for label in key_labels(split, schema):
             yield math.ceil((_number(label, column) - column.low) / column.grid)
 
 
@@ -246,29 +245,28 @@ def _holds(predicate: Within | Among | Missing, column: Column, sample: int | No
 
 
 def _cells_of(key: Key, axis: Axis, schema: Schema) -> Places:
-    """The key's cell of each piece; −1 where rows are in none."""
+    """The key's cell of each piece; −1 for none."""
     if isinstance(key, Group) and not isinstance(axis.column, Bounded):
-        found = [-1 if sample is None else sample for sample in axis.samples]
-        return np.array(found)
+        return np.array([-1 if sample is None else sample for sample in axis.samples])
     starts = list(_starts(key, axis.column, schema))
     cells = [-1 if s is None else bisect_right(starts, s) - 1 for s in axis.samples]
     return np.array([cell if cell < key.cells else -1 for cell in cells])
 
 
-# -- Atoms: classes of rows that no question of a block can tell apart -----------------------------
+# -- atoms -----------------------------------------------------------------------------------------
 
 MOST_ATOMS = 4096
 MOST_IN_A_LINE = 10_000
 _MOST_WORK = 5 * 10**8
 _MANY = 200
-"""More ranges than this are not compared with one another: few of them hold the same rows."""
+"""More ranges than this are not compared with one another: few of them have the same rows."""
 
 
 @dataclass(frozen=True)
 class Slice:
-    """What of a question a block answers: one row for each of its cells.
+    """The cells of a question as rows of a block.
 
-    question: its number. present: the column of which it counts values, if that may be missing.
+    question: its number. present: the column whose values it counts, if they may be missing.
     """
 
     question: int
@@ -280,8 +278,8 @@ class Slice:
 class Atoms:
     """The atom of each cell of the grid, −1 for none; and the answers, as sums over atoms.
 
-    many: how many atoms there are. The last one may be the outside, of all rows that are in no
-        answer: no cell is said to be in it.
+    many: the number of atoms. The last one may be the outside, of all rows in no answer, which is
+        the label of no cell.
     line: whether the atoms are pieces of one column, in its order.
     """
 
@@ -295,9 +293,8 @@ def with_outside(atoms: Atoms, grid: Grid) -> Atoms:
     """The same with an atom of all other rows, if there may be any."""
     if grid.where is None and (atoms.labels[grid.possible] >= 0).all():
         return atoms
-    rows = atoms.rows
-    more = Runs(rows.atoms + 1, rows.offsets, rows.first, rows.last)
-    return Atoms(atoms.many + 1, atoms.labels, more, atoms.line)
+    rows = replace(atoms.rows, atoms=atoms.rows.atoms + 1)
+    return replace(atoms, many=atoms.many + 1, rows=rows)
 
 
 def atoms_of(grid: Grid, questions: Sequence[Question], slices: Sequence[Slice]) -> Atoms | None:
@@ -320,19 +317,16 @@ def atoms_of(grid: Grid, questions: Sequence[Question], slices: Sequence[Slice])
         labels, first = _numbered(labels * (one.cells + 1) + member + 1)
         if len(first) > most:
             return None
-    labels = np.where(covered, labels, -1)
-    kept, labels = np.unique(labels, return_inverse=True)
-    if len(kept) and kept[0] == -1:
-        kept, labels = kept[1:], labels - 1
-    if not len(kept) or len(kept) > most - 1:
+    kept = np.unique(labels[covered])
+    if not 0 < len(kept) < most:
         return None
-    places = first[kept]
-    members = (grid.members(questions[one.question], one.present)[places] for one in slices)
+    labels = np.where(covered, np.searchsorted(kept, labels), -1)
+    members = (grid.members(questions[one.question], one.present)[first[kept]] for one in slices)
     return Atoms(len(kept), labels, _runs(members, slices, len(kept)), line)
 
 
 def _ranges(grid: Grid, spans: Sequence[tuple[int, int]]) -> Atoms | None:
-    """Many ranges of one column: its pieces are the atoms, as far as some range holds them."""
+    """Many ranges of one column: its pieces in some range are the atoms."""
     rows = Runs.of_ends(grid.cells, spans)
     kept = rows.covered
     many = int(kept.sum())
@@ -344,7 +338,7 @@ def _ranges(grid: Grid, spans: Sequence[tuple[int, int]]) -> Atoms | None:
 
 
 def _numbered(labels: Places) -> tuple[Places, Places]:
-    """Labels numbered in the order in which they first appear, and where that is."""
+    """Labels numbered in the order of their first positions, and these."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -353,7 +347,7 @@ def _numbered(labels: Places) -> tuple[Places, Places]:
 
 
 def _runs(members: Iterable[Places], slices: Sequence[Slice], many: int) -> Runs:
-    """One row for each cell of each slice: the atoms that are in it."""
+    """One row for each cell of each slice: its atoms."""
     counts, firsts, lasts = [], [], []
     for member, one in zip(members, slices, strict=True):
         change = np.nonzero(np.diff(member))[0] + 1

@@ -1,23 +1,22 @@
-"""Intervals for weighted sums of independent discrete Laplace draws, however many they are.
+"""Confidence intervals for weighted sums of any number of independent discrete Laplace draws.
 
 Guarantee
-    `half_width` is never too small: two bounds on the tail that hold for every number of draws, and
-    the better of them. The normal interval, which a variance alone would give, may be too short.
+    `half_width` is never too small: it is the better of two bounds on the tail that hold for every
+    number of draws. A normal interval, which follows from the variance alone, may be too short.
 
 Z = Σ wᵢXᵢ, where Xᵢ has masses proportional to e^(−rᵢ|k|) and κᵢ = cosh rᵢ − 1.
 
 * Chernoff: P(|Z| ≥ r) ≤ 2·e^(−tr) Π 1/(1 − (cosh twᵢ − 1)/κᵢ) for every 0 < t < min rᵢ/|wᵢ|.
 * The characteristic function φ(t) = Π 1/(1 + (1 − cos twᵢ)/κᵢ), smoothed over δ and summed at the
-  frequencies of a period L; what the period, the truncated series and rounding may hide is taken
-  off.
+  frequencies of a period L, less the errors of the period, of the truncated series and of rounding.
 
-Weights are floats, and those that are meant may differ from them a little. With n draws, all of
-them have |Xᵢ| ≤ ln(2n/β)/rᵢ but with probability β, since P(|Xᵢ| ≥ k) ≤ 2e^(−rᵢk): whatever the
-weights are off by, dᵢ at most, moves Z by no more than ln(2n/β)·Σ dᵢ/rᵢ then; both hold at once.
+Weights are floats, which may differ from the exact ones by dᵢ at most. With n draws, all of them
+have |Xᵢ| ≤ ln(2n/β)/rᵢ except with probability β, since P(|Xᵢ| ≥ k) ≤ 2e^(−rᵢk): then these errors
+move Z by no more than ln(2n/β)·Σ dᵢ/rᵢ; both hold at once.
 
 No term of Chernoff's bound falls as a weight grows or a rate falls, so that it holds for rates that
-are larger than told; the other bound is for rates that are told as they are. With rates up to 16,
-(cosh tw − 1)/κ is off by fewer than 64 roundings: it is taken as so much larger.
+are larger than stated; the other bound needs exact rates. With rates up to 16, (cosh tw − 1)/κ has
+an error of fewer than 64 roundings: it is taken as so much larger.
 """
 
 from __future__ import annotations
@@ -34,29 +33,29 @@ from .level import SPARE, Reals, relative
 _LOOKS = 48
 _ROUNDS = 3
 _HIDDEN = 1e-3
-"""What each of the terms that are taken off may be, in parts of what is outside."""
+"""The size of each subtracted term, as a fraction of the miss probability."""
 _SMOOTH = 0.03
 """The smoothing, in standard deviations."""
 _HARDLY, _MANY_SMALL = 1e-7, 100
-"""Terms with so little of the variance are bounded apart, if they are so many."""
+"""Terms with such a small share of the variance are bounded separately, if they are so many."""
 _MOST = 4_000_000
-"""How many values of the characteristic function are computed at once."""
+"""The number of values of the characteristic function that are computed at once."""
 _MOST_FREQUENCIES = 1 << 16
 _SHAPE = 64
-"""So many roundings lead to a term of either bound."""
+"""The roundings in a term of either bound."""
 _DOUBTED = 2.0**-30
-"""What is left for draws so large that doubts about weights matter, in parts of what is outside."""
+"""The fraction of the miss probability for draws too large for the bound of the weights' errors."""
 MOST_RATE = 16.0
-"""Rates are told as if none were larger, which is hardly any noise: floats hold no less."""
+"""Larger rates are replaced by this one, at which there is hardly any noise."""
 
 
 class LaplaceCombination:
-    """A weighted sum of independent discrete Laplace draws: what may be said before it is drawn.
+    """The law of a weighted sum of independent discrete Laplace draws.
 
     Parameters
         weights: the weight of each draw.
-        rates: its loss for each step; of those told as `MOST_RATE` at least so much.
-        doubts: how far each weight may be off; not at all by default.
+        rates: its loss for each step; `MOST_RATE` stands for any larger one.
+        doubts: the largest error of each weight; none by default.
     """
 
     def __init__(self, weights: Reals, rates: Reals, doubts: Reals | None = None) -> None:
@@ -71,14 +70,14 @@ class LaplaceCombination:
 
     @cached_property
     def variance(self) -> float:
-        """At least that of the weights that are meant; more by rounding only."""
+        """At least that of the exact weights, and larger by rounding only."""
         # a draw has a standard deviation of at most √2/rate
         off = 1 + relative(self._terms + _SHAPE)
         return (math.sqrt(self._spread) + 1.5 * self._doubt) ** 2 * off
 
     @cached_property
     def _spread(self) -> float:
-        """The variance of the weights as they stand."""
+        """The variance for the floats as they are."""
         return float((self._many * self._w**2 / self._kappa).sum())
 
     @cached_property
@@ -98,7 +97,7 @@ class LaplaceCombination:
         return math.sqrt(2 * self.variance / math.pi)
 
     def quick_half_width(self, level: Fraction) -> float:
-        """By Chernoff alone, which takes no time."""
+        """By Chernoff alone, which is fast."""
         outside, more = self._doubted(level)
         return self.chernoff(outside) + more if len(self._w) else more
 
@@ -108,7 +107,7 @@ class LaplaceCombination:
         return self._half_width(outside) + more if len(self._w) else more
 
     def _doubted(self, level: Fraction) -> tuple[float, float]:
-        """What is left of the probability outside, and how much wider doubts make an interval."""
+        """The remaining miss probability, and by how much the weights' errors widen an interval."""
         outside = float(1 - level)
         if not self._doubt:
             return outside, 0.0
@@ -121,14 +120,14 @@ class LaplaceCombination:
         main, rest = self._apart
         if rest is None:
             return min(self.chernoff(outside), self._by_frequencies(outside))
-        # both at once: what is small may miss with a thousandth of what is allowed
+        # both at once: the small terms get a thousandth of the miss probability
         small = rest.chernoff(outside * _HIDDEN)
         left = outside * (1 - _HIDDEN)
         return min(self.chernoff(outside), main._by_frequencies(left) + small)
 
     @cached_property
     def _apart(self) -> tuple[LaplaceCombination, LaplaceCombination | None]:
-        """The terms that matter, and those with hardly any of the variance; none if few are so."""
+        """The terms that matter, and those with hardly any variance; None if these are few."""
         parts = self._many * self._w**2 / self._kappa
         order = np.argsort(parts)
         few = order[np.cumsum(parts[order]) <= _HARDLY * self._spread]
@@ -141,8 +140,6 @@ class LaplaceCombination:
     def _some(self, chosen: NDArray[np.bool_]) -> LaplaceCombination:
         repeated = np.repeat(np.nonzero(chosen)[0], self._many[chosen].astype(np.int64))
         return LaplaceCombination(self._w[repeated], self._r[repeated])
-
-    # -- Chernoff ------------------------------------------------------------------------------
 
     @cached_property
     def _fastest(self) -> float:
@@ -170,15 +167,13 @@ class LaplaceCombination:
         return best * (1 + relative(_SHAPE))
 
     def _beyond(self, r: Reals) -> Reals:
-        """At most P(|Z| ≥ r), for several r."""
+        """An upper bound of P(|Z| ≥ r), for several r."""
         t = np.linspace(0, self._fastest, _LOOKS + 2)[1:-1]
         with np.errstate(over="ignore"):
             far = np.outer(t, r)
             near = self._grown(t)[:, None]
             bounds = 2 * np.exp(np.minimum(near - far + relative(_SHAPE) * (near + far), 1.0))
         return np.asarray(bounds.min(axis=0))
-
-    # -- the characteristic function -----------------------------------------------------------
 
     def _by_frequencies(self, outside: float) -> float:
         deviation = math.sqrt(self._spread)
@@ -197,12 +192,12 @@ class LaplaceCombination:
         spread = float((self._many * self._w / np.sinh(self._r)).sum())
 
         def inside(r: Reals) -> Reals:
-            told = 2 * r / period + np.sin(np.outer(r, t)) @ c
-            cut = 2 / math.pi * (2 * period / (math.pi * delta)) ** 4 / (4 * frequencies**4)
+            series = 2 * r / period + np.sin(np.outer(r, t)) @ c
+            tail = 2 / math.pi * (2 * period / (math.pi * delta)) ** 4 / (4 * frequencies**4)
             size = np.abs(c)
             shape = _SHAPE * self._terms + 2 * t * spread + _SHAPE
             rounded = size @ shape + frequencies * size.sum() + 2 * r * (size @ t) + _SHAPE
-            return np.asarray(told - self._beyond(period - r - delta) - cut - rounded * 2.0**-53)
+            return np.asarray(series - self._beyond(period - r - delta) - tail - rounded * 2.0**-53)
 
         low, high = 0.0, min(near, period / 2 * 0.999)
         if not inside(np.array([high]))[0] >= 1 - outside:

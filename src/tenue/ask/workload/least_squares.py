@@ -1,4 +1,4 @@
-"""Least squares: what the noisy answers of a strategy say about atoms, and how far off that is.
+"""Least squares estimates of atoms from the noisy answers of a strategy, and their errors.
 
 With rows A and noise of variances v, the estimate is x̂ = M⁺Aᵀ(y/v), M = Aᵀ diag(1/v) A, and a
 question w has the variance w M⁺ wᵀ. It is computed after the noise is drawn, in floats.
@@ -6,8 +6,8 @@ question w has the variance w M⁺ wᵀ. It is computed after the noise is drawn
 Where the sum of all atoms is public, the estimate is the nearest one with that sum: x̂ + u·(N −
 1x̂), u = M⁺1/(1M⁺1), and a question has the variance w M⁺ wᵀ − (w M⁺ 1)²/(1M⁺1).
 
-What rounding does is bounded afterwards (`level.py`). Where atoms are released by themselves
-with variance v₀, M ≥ 1/v₀, so that no eigenvalue of M⁻¹ is above v₀:
+Rounding errors are bounded afterwards (`level.py`). Where atoms are released by themselves with
+variance v₀, M ≥ 1/v₀, so that no eigenvalue of M⁻¹ is above v₀:
 
 * value. The estimate x̃ leaves the residual r = Aᵀ((y − Ax̃)/v), and w·(x* − x̃) = wM⁻¹r, which is
   at most v₀·|w|·|r|. Where the sum is public, M⁻¹ is P = M⁻¹ − M⁻¹11ᵀM⁻¹/(1M⁻¹1) ≤ M⁻¹ instead,
@@ -23,9 +23,10 @@ each of which is at most the answer of any row that it is in (or the public sum)
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -35,41 +36,41 @@ _PART = 2048
 _NOTHING = 1e-11
 
 
-class Estimator(Protocol):
-    """How atoms are estimated from the noisy answers of a strategy's levels.
+class Estimator(ABC):
+    """Estimates atoms from the noisy answers of a strategy's levels.
 
-    rows: the answers, as the strategy that made it states them.
+    rows: the answers, in the form of the strategy that they belong to.
     """
 
+    @abstractmethod
     def variances(self, rows: Any) -> Reals:
-        """The variance of each row's estimate; infinite where the strategy cannot tell it."""
-        ...
+        """The variance of each row's estimate; infinite where it is not determined."""
 
+    @abstractmethod
     def weights(self, rows: Any, place: int) -> list[Reals]:
         """The weights of one row's estimate on the noisy answers of each level."""
-        ...
 
     def alike(self, rows: Any) -> Places:
         """A number for each row: rows with the same number have the same weights on each level,
         in another order, so that their errors have one law."""
-        ...
+        return np.arange(len(rows))
 
+    @abstractmethod
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         """The estimates of all atoms; the last number is their sum, where that is public."""
-        ...
 
     def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
-        """Atoms in multiples of 2⁻⁴⁰, nearer to the least squares estimate where they can be."""
-        ...
+        """Atoms in multiples of 2⁻⁴⁰, nearer to the least squares estimate where possible."""
+        return list(atoms)
 
+    @abstractmethod
     def missed(self, rows: Any, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
-        """How far each row's sum over the atoms, in multiples of 2⁻⁴⁰, may be off the weighted sum
-        of what was released, by the weights that `weights` and `doubts` are about."""
-        ...
+        """A bound, for each row, of the distance of its sum over the atoms, in multiples of 2⁻⁴⁰,
+        from the weighted sum of released numbers, by the weights of `weights` and `doubts`."""
 
+    @abstractmethod
     def doubts(self, rows: Any, place: int, weights: Sequence[Reals]) -> list[Reals]:
-        """How far each weight on the noisy answers of each level may be off."""
-        ...
+        """A bound of the error of each weight on the noisy answers of each level."""
 
 
 def least_squares(
@@ -77,7 +78,7 @@ def least_squares(
 ) -> Estimator:
     """The estimator for levels whose answers have noise of these variances.
 
-    sum_public: whether the sum of all atoms is known, without noise.
+    sum_public: whether the sum of all atoms is public.
     """
     first = levels[0]
     if len(first) == first.many and first.height == 1:
@@ -87,18 +88,44 @@ def least_squares(
         return _Dense(levels, variances)
     places = np.arange(first.many)
     every = Level.of_rows([(places, np.ones_like(places))], first.many)
-    # what the sum alone decides is found by a row for it; how sure that is makes no difference
+    # a row for the sum determines what the sum alone decides; its variance makes no difference
     return _OfPublicSum(_Dense([*levels, every], [*variances, min(variances)]), spare=1)
 
 
-class _Leaves:
-    """Where every atom is released by itself, on the first level.
+class _OfLevels(Estimator):
+    def __init__(self, levels: Sequence[Level], variances: Sequence[float]) -> None:
+        self.levels, self._noise = levels, variances
 
-    M is a diagonal and few rows more, so that what is inverted is as large as they are.
+    @abstractmethod
+    def solved(self, vector: Reals) -> Reals:
+        """M⁺ times a vector over atoms."""
+
+    def weights(self, rows: Runs, place: int) -> list[Reals]:
+        return self.weights_of(self.solved(rows.row(place)))
+
+    def weights_of(self, solved: Reals) -> list[Reals]:
+        pairs = zip(self.levels, self._noise, strict=True)
+        return [level.times(solved) / v for level, v in pairs]
+
+    def estimate(self, noisy: Sequence[Reals]) -> Reals:
+        return self.solved(self._carried_back(noisy))
+
+    def _carried_back(self, noisy: Sequence[Reals]) -> Reals:
+        """Aᵀ(y/v)."""
+        total = np.zeros(self.levels[0].many)
+        for level, y, v in zip(self.levels, noisy, self._noise, strict=True):
+            total += level.transposed(y) / v
+        return total
+
+
+class _Leaves(_OfLevels):
+    """For strategies that release every atom by itself, on the first level.
+
+    M is a diagonal and few rows more, so that the matrix to invert has only their size.
     """
 
     def __init__(self, levels: Sequence[Level], variances: Sequence[float]) -> None:
-        self.levels, self._noise = levels, variances
+        super().__init__(levels, variances)
         self._leaf = variances[0]
         extra = zip(levels[1:], variances[1:], strict=True)
         self._spread = np.concatenate(
@@ -117,36 +144,24 @@ class _Leaves:
         return np.linalg.inv(np.linalg.cholesky(np.diag(self._spread) + self._leaf * products))
 
     def variances(self, rows: Runs) -> Reals:
-        own = self._leaf * rows.sizes
+        variances = np.array(self._leaf * rows.sizes, dtype=np.float64)
         if not len(self._spread):
-            return np.asarray(own, dtype=np.float64)
+            return variances
         met = self._leaf * rows.sums(np.ascontiguousarray(self._rows.T))
-        found = np.array(own, dtype=np.float64)
         for start in range(0, len(met), _PART):
             part = slice(start, start + _PART)
-            found[part] -= ((met[part] @ self._root.T) ** 2).sum(axis=1)
-        return found
+            variances[part] -= ((met[part] @ self._root.T) ** 2).sum(axis=1)
+        return variances
 
     def alike(self, rows: Runs) -> Places:
         return np.arange(len(rows)) if len(self.levels) > 1 else np.asarray(rows.sizes)
 
     def solved(self, vector: Reals) -> Reals:
-        """M⁻¹ times a vector over atoms."""
-        found = self._leaf * vector
+        solution = self._leaf * vector
         if len(self._spread):
-            told = self._root @ (self._rows @ found)
-            found = found - self._leaf * (self._rows.T @ (self._root.T @ told))
-        return found
-
-    def weights(self, rows: Runs, place: int) -> list[Reals]:
-        return self.told_by(self.solved(rows.row(place)))
-
-    def told_by(self, solved: Reals) -> list[Reals]:
-        """The weights on noisy answers, of a row that was solved for."""
-        return _told_by(self.levels, self._noise, solved)
-
-    def estimate(self, noisy: Sequence[Reals]) -> Reals:
-        return self.solved(_carried_back(self.levels, noisy, self._noise))
+            met = self._root @ (self._rows @ solution)
+            solution = solution - self._leaf * (self._rows.T @ (self._root.T @ met))
+        return solution
 
     def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
         return _moved(atoms, self.solved(self.left(released, atoms)[0]))
@@ -168,7 +183,7 @@ class _Leaves:
 
     @cached_property
     def _along(self) -> float:
-        """At least √(1/(1M⁻¹1))."""
+        """An upper bound of √(1/(1M⁻¹1))."""
         many = self.levels[0].many
         ones = zip(self.levels, self._noise, strict=True)
         return SPARE * float(
@@ -177,15 +192,15 @@ class _Leaves:
 
     @cached_property
     def _operations(self) -> int:
-        """At most so many in a row lead from the levels to one atom."""
+        """At most so many operations lead from the levels to one atom."""
         return 8 + sum(2 + int(np.bincount(level.atoms).max()) for level in self.levels)
 
     def left(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> tuple[Reals, Reals]:
-        """The residual of an estimate, carried back to atoms, and how far that may be off."""
+        """The residual of an estimate, carried back to atoms, and a bound of its rounding error."""
         pairs = zip(released, self.levels, strict=True)
         left = [residuals(own, level.answers(atoms)) for own, level in pairs]
-        size = _carried_back(self.levels, [np.abs(own) for own in left], self._noise)
-        return _carried_back(self.levels, left, self._noise), relative(self._operations) * size
+        size = self._carried_back([np.abs(own) for own in left])
+        return self._carried_back(left), relative(self._operations) * size
 
     def doubts(
         self, rows: Runs, place: int, weights: Sequence[Reals], *, sum_public: bool = False
@@ -217,22 +232,8 @@ def _moved(atoms: Sequence[int], by: Reals) -> list[int]:
     return [atom + more for atom, more in zip(atoms, whole(by), strict=True)]
 
 
-def _told_by(levels: Sequence[Level], noise: Sequence[float], solved: Reals) -> list[Reals]:
-    return [level.times(solved) / v for level, v in zip(levels, noise, strict=True)]
-
-
-def _carried_back(
-    levels: Sequence[Level], noisy: Sequence[Reals], variances: Sequence[float]
-) -> Reals:
-    """Aᵀ(y/v)."""
-    found = np.zeros(levels[0].many)
-    for level, y, v in zip(levels, noisy, variances, strict=True):
-        found += level.transposed(y) / v
-    return found
-
-
 def _products(levels: Sequence[Level]) -> Reals:
-    """B·Bᵀ for the rows B of all levels: an atom is in few of them."""
+    """B·Bᵀ for the rows B of all levels, few of which contain the same atom."""
     starts = np.concatenate([[0], np.cumsum([len(level) for level in levels])]).astype(np.int64)
     owners = [
         start + np.repeat(np.arange(len(level)), np.diff(level.offsets))
@@ -252,11 +253,11 @@ def _products(levels: Sequence[Level]) -> Reals:
     return found.reshape(many, many).astype(np.float64)
 
 
-class _Dense:
+class _Dense(_OfLevels):
     """Any levels, where atoms are few; M may be singular. Atoms must not be negative."""
 
     def __init__(self, levels: Sequence[Level], variances: Sequence[float]) -> None:
-        self.levels, self._noise = levels, variances
+        super().__init__(levels, variances)
         tables = [level.dense() for level in levels]
         self._m = sum(t.T @ t / v for t, v in zip(tables, variances, strict=True))
         sizes, vectors = np.linalg.eigh(self._m)
@@ -271,37 +272,20 @@ class _Dense:
         found[lost] = np.inf
         return found
 
-    def weights(self, rows: Runs, place: int) -> list[Reals]:
-        return self.told_by(self.solved(rows.row(place)))
-
-    def alike(self, rows: Runs) -> Places:
-        return np.arange(len(rows))
-
     def solved(self, vector: Reals) -> Reals:
-        """M⁺ times a vector over atoms."""
         return np.asarray(self._inverse @ vector)
-
-    def told_by(self, solved: Reals) -> list[Reals]:
-        """The weights on noisy answers, of a row that was solved for."""
-        return _told_by(self.levels, self._noise, solved)
-
-    def estimate(self, noisy: Sequence[Reals]) -> Reals:
-        return self.solved(_carried_back(self.levels, noisy, self._noise))
-
-    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
-        return list(atoms)
 
     def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
         found = np.empty(len(rows))
-        for place, told in enumerate(rows.whole_sums(atoms)):
+        for place, estimated in enumerate(rows.whole_sums(atoms)):
             weights = self.weights(rows, place)
             off = zip(self.doubts(rows, place, weights), released, strict=True)
             more = sum(float(own @ np.abs(np.array(y, dtype=np.float64))) for own, y in off)
-            found[place] = _apart(told, weights, released) + SPARE * more
+            found[place] = _distance(estimated, weights, released) + SPARE * more
         return found
 
     def doubts(self, rows: Runs, place: int, weights: Sequence[Reals]) -> list[Reals]:
-        left = np.abs(_not_told(self.levels, rows.row(place), weights, 0.0))
+        left = _residual(self.levels, rows.row(place), weights, 0.0)
         found = [np.zeros(len(level)) for level in self.levels]
         for level, own in zip(self.levels, found, strict=True):
             owner = np.repeat(np.arange(len(level)), np.diff(level.offsets))
@@ -310,17 +294,17 @@ class _Dense:
         return found
 
 
-def _apart(told: int, weights: Sequence[Reals], released: Sequence[Sequence[int]]) -> float:
-    """At least |told·2⁻⁴⁰ − Σ weight·released|."""
+def _distance(estimated: int, weights: Sequence[Reals], released: Sequence[Sequence[int]]) -> float:
+    """An upper bound of |estimated·2⁻⁴⁰ − Σ weight·released|."""
     own = np.concatenate([*weights])
     parts = own * np.concatenate([np.array(level, dtype=np.float64) for level in released])
-    value = float(told) * 2.0**-PLACES
+    value = float(estimated) * 2.0**-PLACES
     size = abs(value) + float(np.abs(parts).sum())
     return abs(value - float(parts.sum())) + relative(len(parts) + 4) * size
 
 
-def _not_told(levels: Sequence[Level], row: Reals, weights: Sequence[Reals], every: float) -> Reals:
-    """At least the size of what the weights leave of a row, beside so much of every atom."""
+def _residual(levels: Sequence[Level], row: Reals, weights: Sequence[Reals], every: float) -> Reals:
+    """An upper bound of |row − weights·A − every·1|."""
     left, size, operations = row - every, row + abs(every), 4
     for level, own in zip(levels, weights, strict=True):
         left, size = left - level.transposed(own), size + level.transposed(np.abs(own))
@@ -328,8 +312,8 @@ def _not_told(levels: Sequence[Level], row: Reals, weights: Sequence[Reals], eve
     return np.abs(left) + relative(operations) * size
 
 
-class _OfPublicSum:
-    """Any of them, moved to where the atoms have the sum that is known.
+class _OfPublicSum(Estimator):
+    """Another estimator, projected to where the atoms have their public sum.
 
     spare: how many levels of it are not released.
     """
@@ -348,7 +332,7 @@ class _OfPublicSum:
 
     def weights(self, rows: Runs, place: int) -> list[Reals]:
         row = rows.row(place)
-        found = self._inner.told_by(self._inner.solved(row - row @ self._shift))
+        found = self._inner.weights_of(self._inner.solved(row - row @ self._shift))
         return found[: len(found) - self._spare]
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
@@ -371,12 +355,12 @@ class _OfPublicSum:
             return self._inner.missed_of_sum(rows, noisy, atoms, known)
         levels = self._inner.levels[: -self._spare]
         found = np.empty(len(rows))
-        for place, told in enumerate(rows.whole_sums(atoms)):
+        for place, estimated in enumerate(rows.whole_sums(atoms)):
             weights, row = self.weights(rows, place), rows.row(place)
             every = float(row @ self._shift)
-            left = float(_not_told(levels, row, weights, every).max())
+            left = float(_residual(levels, row, weights, every).max())
             both = [*weights, np.array([every])]
-            found[place] = _apart(told, both, released) + SPARE * left * known
+            found[place] = _distance(estimated, both, released) + SPARE * left * known
         return found
 
     def doubts(self, rows: Runs, place: int, weights: Sequence[Reals]) -> list[Reals]:

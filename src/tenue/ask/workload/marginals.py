@@ -1,15 +1,15 @@
-"""Marginals over several columns: which of them to release, at which prices, and what follows.
+"""Marginals over several columns: which of them to release, at which prices, and their estimates.
 
 A cell of the marginal over columns U is a sum over all cells of the product of the columns. If the
 marginals over sets S are released with noise of variances v_S, least squares has a closed form:
-μ_T = Σ_{S⊇T} Π_{i∉S} n_i / v_S for the part of the table that only the columns T together decide,
+μ_T = Σ_{S⊇T} Π_{i∉S} n_i / v_S for the part of the table that is the interaction of the columns T,
 and Var_U = Σ_{T⊆U} Π_{i∈T}(1 − 1/n_i) Π_{i∈U∖T}(1/n_i) Π_{i∉U} n_i / μ_T.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from .level import SPARE, Places, Reals, length, relative, residuals
+from .least_squares import Estimator
+from .level import SPARE, Places, Reals, length, relative, residuals, whole_array
 from .range_strategies import descend
 from .strategy import BlockStrategy
 
@@ -31,8 +32,6 @@ _LEAST = 0.004
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """The sizes of the columns, and what can be said of every set of them."""
-
     sizes: tuple[int, ...]
 
     @cached_property
@@ -41,12 +40,11 @@ class Marginals:
         return [frozenset(s) for many in range(len(axes) + 1) for s in combinations(axes, many)]
 
     def cells(self, columns: Iterable[int]) -> int:
-        """How many cells the marginal over the columns has."""
         return math.prod(self.sizes[i] for i in columns)
 
     @cached_property
     def _outside(self) -> Reals:
-        """Over how many cells of the whole table a cell of each marginal is."""
+        """How many cells of the whole table a cell of each marginal adds up."""
         whole = math.prod(self.sizes)
         return np.array([whole / self.cells(s) for s in self.sets])
 
@@ -54,47 +52,47 @@ class Marginals:
     def _within(self) -> Reals:
         return np.array([[1.0 if t <= s else 0.0 for s in self.sets] for t in self.sets])
 
-    def told(self, precisions: Reals) -> Reals:
+    def information(self, precisions: Reals) -> Reals:
         """μ of every set, for marginals with these precisions 1/v."""
         return np.asarray(self._within @ (self._outside * precisions))
 
     def shares(self, asked: Sequence[Columns]) -> Reals:
-        """What 1/μ_T counts in the variance of each marginal asked for."""
-        found = np.zeros((len(asked), len(self.sets)))
+        """The factor of 1/μ_T in the variance of each marginal asked for."""
+        factors = np.zeros((len(asked), len(self.sets)))
         for row, u in enumerate(asked):
             over = math.prod(self.sizes) / self.cells(u)
-            for place, t in enumerate(self.sets):
+            for column, t in enumerate(self.sets):
                 if t <= u:
                     own = math.prod(1 - 1 / self.sizes[i] for i in t)
-                    found[row, place] = own * over / self.cells(u - t)
-        return found
+                    factors[row, column] = own * over / self.cells(u - t)
+        return factors
 
     def variances(self, asked: Sequence[Columns], precisions: Reals) -> Reals:
-        """The variance of a cell of each marginal; infinite where it is not told."""
-        told, shares = self.told(precisions), self.shares(asked)
-        with np.errstate(divide="ignore"):
-            inverse = np.where(told > 0, 1 / np.where(told > 0, told, 1), np.inf)
+        """The variance of a cell of each marginal; infinite where it is not determined."""
+        mu, shares = self.information(precisions), self.shares(asked)
+        inverse = np.where(mu > 0, 1 / np.where(mu > 0, mu, 1), np.inf)
         counted = np.where(shares > 0, inverse, 0) * shares
         return np.asarray(counted.sum(axis=1))
 
     def estimate(self, tables: dict[Columns, Reals], precisions: Reals) -> Reals:
         """The least squares estimate of the whole table, from noisy marginals.
 
-        What no marginal tells is left out: it is in no answer.
+        Interactions that no marginal determines are left out: no answer needs them.
         """
         added = np.zeros(self.sizes)
         for columns, table in tables.items():
-            shape = [size if i in columns else 1 for i, size in enumerate(self.sizes)]
-            added = added + table.reshape(shape) * precisions[self.sets.index(columns)]
-        told = self.told(precisions)
-        found = np.zeros(self.sizes)
-        for place, columns in enumerate(self.sets):
-            if told[place] > 0:
-                found += self._decided(added, columns) / told[place]
-        return found
+            added = added + self.spread(table, columns) * precisions[self.sets.index(columns)]
+        estimates = np.zeros(self.sizes)
+        for columns, mu in zip(self.sets, self.information(precisions), strict=True):
+            if mu > 0:
+                estimates += self._interaction(added, columns) / mu
+        return estimates
 
-    def _decided(self, table: Reals, columns: Columns) -> Reals:
-        """The part of a table that just these columns decide together."""
+    def spread(self, table: Reals, columns: Columns) -> Reals:
+        """A marginal in the shape of the whole table, of size 1 along all other columns."""
+        return table.reshape([size if i in columns else 1 for i, size in enumerate(self.sizes)])
+
+    def _interaction(self, table: Reals, columns: Columns) -> Reals:
         for axis in range(len(self.sizes)):
             mean = table.mean(axis=axis, keepdims=True)
             table = table - mean if axis in columns else mean
@@ -105,13 +103,13 @@ class Marginals:
     ) -> list[Reals]:
         """The weights of one cell of a marginal on the cells of every released one.
 
-        sizes: instead, the sums of the sizes of what is added up to each weight.
+        sizes: instead, for each weight the sum of the sizes of its summands.
         """
-        told, found = self.told(precisions), []
+        information, found = self.information(precisions), []
         place = dict(zip(sorted(asked), cell, strict=True))
         for s, precision in zip(self.sets, precisions, strict=True):
             total = np.zeros([self.sizes[i] for i in sorted(s)])
-            for t, mu in zip(self.sets, told, strict=True):
+            for t, mu in zip(self.sets, information, strict=True):
                 if precision and mu > 0 and t <= asked and t <= s:
                     part: Reals = np.ones([1] * len(s))
                     for axis, i in enumerate(sorted(s)):
@@ -142,50 +140,46 @@ def choose_marginals(
     """
     shares = table.shares(asked) / allowed[:, None]
 
-    def errors(p: Reals) -> tuple[Reals, object]:
-        told = table.told(p**2 / 2)
+    def errors(p: Reals) -> tuple[Reals, Callable[[Reals], Reals]]:
+        mu = table.information(p**2 / 2)
 
         def gradient(weights: Reals) -> Reals:
-            back = table._within.T @ ((weights @ shares) * (-1 / told**2))
+            back = table._within.T @ ((weights @ shares) * (-1 / mu**2))
             return np.asarray(back * table._outside * p)
 
-        return shares @ (1 / told), gradient
+        return shares @ (1 / mu), gradient
 
-    def found(family: Iterable[Columns]) -> tuple[float, Reals]:
+    def descended(family: Iterable[Columns]) -> tuple[float, Reals]:
         start = np.full(len(table.sets), _REST)
         for s in family:
             start[table.sets.index(s)] = 1
-        return descend(errors, start / start.sum(), means, _FEW, bounded=bounded)  # type: ignore[arg-type]
+        return descend(errors, start / start.sum(), means, _FEW, bounded=bounded)
+
+    def order(family: frozenset[Columns]) -> list[list[int]]:
+        return sorted(sorted(s) for s in family)
 
     family = frozenset(asked)
-    best, prices = found(family)
+    best, prices = descended(family)
     while len(family) > 1:
         others = {family - {a, b} | {a | b} for a, b in combinations(sorted(family, key=sorted), 2)}
-        tried = [(*found(other), other) for other in sorted(others, key=_order)]
+        tried = [(*descended(other), other) for other in sorted(others, key=order)]
         value, other_prices, other = min(tried, key=lambda one: one[0])
         if value >= best * _BETTER:
             break
         best, prices, family = value, other_prices, other
-    _, prices = descend(errors, prices, means, _MANY, bounded=bounded)  # type: ignore[arg-type]
+    _, prices = descend(errors, prices, means, _MANY, bounded=bounded)
     return {s: float(p) for s, p in zip(table.sets, prices, strict=True) if p >= _LEAST}
 
 
-def _order(family: frozenset[Columns]) -> list[list[int]]:
-    return sorted(sorted(s) for s in family)
-
-
-# Released marginals as a strategy: the atoms are the cells of the product of all columns.
-
-_EXACT = 2.0**62
+# -- released marginals as a strategy: atoms are the cells of the product of all columns -----------
 
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
     """The cells of some marginals, one marginal after the other, the last column fastest.
 
-    orders: of each marginal the columns, in the order in which they are asked for.
-    shown: of each of these how many cells are answers; the one beyond, of rows without a value, is
-        none.
+    orders: the columns of each marginal, in the order in which they are asked for.
+    shown: how many cells along each of these are answers; the one for missing values is not.
     """
 
     table: Marginals
@@ -206,31 +200,26 @@ class TableRows:
 
     @property
     def sizes(self) -> Places:
-        """Over how many atoms each row is."""
         whole = self.table.cells(range(len(self.table.sizes)))
         each = [whole // self.table.cells(columns) for columns in self.asked]
         return np.repeat(np.array(each, dtype=np.int64), np.diff(self.offsets))
 
     def whole_sums(self, values: Sequence[int]) -> list[int]:
-        exact = sum(map(abs, values)) < _EXACT
-        whole = np.array([*values], dtype=np.int64 if exact else object).reshape(self.table.sizes)
-        found: list[int] = []
+        whole = whole_array(values).reshape(self.table.sizes)
+        sums: list[int] = []
         for order, shown in zip(self.orders, self.shown, strict=True):
-            places = sorted(order)
-            table = _marginal(whole, frozenset(order)).transpose([places.index(i) for i in order])
-            found += (
-                table[(*map(slice, shown), ...)].ravel().tolist()
-            )  # `...`: a total stays an array
-        return found
+            axes = [sorted(order).index(i) for i in order]
+            table = _marginal(whole, frozenset(order)).transpose(axes)
+            answers = table[(*map(slice, shown), ...)]  # `...`: a total stays an array
+            sums += answers.ravel().tolist()
+        return sums
 
     def cell(self, place: int) -> tuple[Columns, tuple[int, ...]]:
-        """The marginal that a row is of, and its cell there, in the order of the columns."""
+        """The marginal of a row, and its cell there, in the order of the columns."""
         number = int(np.searchsorted(self.offsets, place, side="right")) - 1
-        inside = place - self.offsets[number]
-        places = dict(
-            zip(self.orders[number], np.unravel_index(inside, self.shown[number]), strict=True)
-        )
-        return self.asked[number], tuple(int(places[i]) for i in sorted(places))
+        inside = np.unravel_index(place - self.offsets[number], self.shown[number])
+        along = dict(zip(self.orders[number], inside, strict=True))
+        return self.asked[number], tuple(int(along[i]) for i in sorted(along))
 
 
 def _marginal(table: Any, columns: Columns) -> Any:
@@ -263,15 +252,14 @@ class TableStrategy(BlockStrategy):
         return f"{self.table.sizes} {[sorted(columns) for columns in self.released]}"
 
     def answers(self, truth: Sequence[int]) -> list[list[int]]:
-        exact = sum(map(abs, truth)) < _EXACT
-        whole = np.array([*truth], dtype=np.int64 if exact else object).reshape(self.table.sizes)
+        whole = whole_array(truth).reshape(self.table.sizes)
         return [_marginal(whole, columns).ravel().tolist() for columns in self.released]
 
     def largest_cost(self, prices: Sequence[int]) -> tuple[int, int]:
         return sum(prices), 1
 
     def swap_cost(self, prices: Sequence[int]) -> tuple[int, int]:
-        """Two rows differ in every marginal at most; the grand total knows the outside only."""
+        """Two rows differ at most in every marginal, but not in the grand total."""
         pairs = zip(self.released, prices, strict=True)
         between = sum(2 * price for columns, price in pairs if columns)
         return max(between, sum(prices)), 1
@@ -281,9 +269,7 @@ class TableStrategy(BlockStrategy):
 
 
 @dataclass(frozen=True, eq=False)
-class TableEstimator:
-    """Least squares for marginals, in closed form."""
-
+class TableEstimator(Estimator):
     strategy: TableStrategy
     noise: tuple[float, ...]
 
@@ -300,16 +286,16 @@ class TableEstimator:
         return np.repeat(each, np.diff(rows.offsets))
 
     def alike(self, rows: TableRows) -> Places:
-        """All cells of a marginal are: each is any other, with the values of columns renamed."""
+        """All cells of a marginal: a permutation of the columns' values maps each to any other."""
         return np.repeat(np.arange(len(rows.orders)), np.diff(rows.offsets))
 
     def weights(self, rows: TableRows, place: int) -> list[Reals]:
-        table = self.strategy.table
-        every = table.weights(*rows.cell(place), self._precisions)
-        return [every[table.sets.index(columns)] for columns in self.strategy.released]
+        return self._weights(rows, place)
 
-    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
-        return list(atoms)
+    def _weights(self, rows: TableRows, place: int, *, sizes: bool = False) -> list[Reals]:
+        table = self.strategy.table
+        every = table.weights(*rows.cell(place), self._precisions, sizes=sizes)
+        return [every[table.sets.index(columns)] for columns in self.strategy.released]
 
     def missed(
         self, rows: TableRows, released: Sequence[Sequence[int]], atoms: Sequence[int]
@@ -317,27 +303,22 @@ class TableEstimator:
         """As |w·(x* − x̃)| = |wM⁺r| ≤ |w|·|r|/λ for the residual r of the estimate x̃ and the least
         eigenvalue λ of M that is not 0: these are the μ_T."""
         table = self.strategy.table
-        told = table.told(self._precisions)
+        mu = table.information(self._precisions)
         left, size = np.zeros(table.sizes), np.zeros(table.sizes)
         pairs = zip(self.strategy.released, released, self.strategy.answers(atoms), strict=True)
         for columns, own, answers in pairs:
-            shape = [n if i in columns else 1 for i, n in enumerate(table.sizes)]
-            found = residuals(own, answers).reshape(shape)
+            residual = table.spread(residuals(own, answers), columns)
             precision = self._precisions[table.sets.index(columns)]
-            left, size = left + found * precision, size + np.abs(found) * precision
+            left, size = left + residual * precision, size + np.abs(residual) * precision
         operations = 4 + 2 * len(self.strategy.released)
         most = length((np.abs(left) + relative(operations) * size).ravel())
-        return np.asarray(np.sqrt(rows.sizes) * most * SPARE / told[told > 0].min())
+        return np.asarray(np.sqrt(rows.sizes) * most * SPARE / mu[mu > 0].min())
 
     def doubts(self, rows: TableRows, place: int, weights: Sequence[Reals]) -> list[Reals]:
         """By a count of operations: the weights have a closed form."""
         table = self.strategy.table
-        every = table.weights(*rows.cell(place), self._precisions, sizes=True)
         operations = 2 * len(table.sets) + 4 * len(table.sizes) + 12
-        return [
-            relative(operations) * every[table.sets.index(columns)]
-            for columns in self.strategy.released
-        ]
+        return [relative(operations) * own for own in self._weights(rows, place, sizes=True)]
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         tables = dict(zip(self.strategy.released, noisy, strict=True))

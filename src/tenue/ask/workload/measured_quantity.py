@@ -1,19 +1,20 @@
-"""One quantity of all questions that need it: the strategy that releases it, at proved prices.
+"""One quantity that questions need: the strategy that releases it, at proved prices.
 
 Guarantee
-    What a block releases is ε-differentially private at its price, under the neighbours it was
-    made for, for one record or for one person with at most `rows_per_unit` rows. It is checked in
-    whole numbers when the block is made: floats choose prices, and decide nothing.
+    A block's release is ε-differentially private at its price, under the neighbours it was made
+    for, for one record or for one person with at most `rows_per_unit` rows. This is checked in
+    whole numbers when the block is made: floats only propose prices.
 
 Why. One row in atom j moves level l by column_sums[l][j]·span at most: rows count once, a sum moves
 by its largest value, the two sums of a pair by the width of the range together. Discrete Laplace
-noise of loss price/(height·span) for each step makes that cost Σ price·column_sums/height. To
-replace a row is to leave one atom and to enter another, or the outside: `swap` is how much more
-that can cost, and every law has so much less. A person is that many rows, one after the other.
+noise of loss price/(height·span) for each step makes that cost Σ price·column_sums/height. A
+replaced row leaves one atom and enters another, or the outside: `swap` is how much more that can
+cost, and the epsilon of every law is smaller by this factor. A person is that many rows, one after
+the other.
 
-Where the strategy uses the number of all rows (`sum_public`), that number leaves too, without
-noise: under replace, for one record, it is the same for all neighbours. Its atoms are all rows
-then: the last of them is the outside, if there is one, and has noise like any other.
+Where the strategy uses the number of all rows (`sum_public`), that number is released too, without
+noise: under replace, for one record, it is the same for all neighbours. Then every row is in an
+atom: the last of them is the outside, if there is one, and has noise like any other.
 """
 
 from __future__ import annotations
@@ -35,10 +36,14 @@ from ...noise.source import Source
 from ...privacy.loss import EpsilonDelta
 from ...text import exactly
 from .grid import Slice
-from .laplace_sum_tail import MOST_RATE
+from .laplace_sum_tail import MOST_RATE, LaplaceCombination
 from .least_squares import Estimator
-from .level import PLACES, SPARE, Places, Reals, whole
-from .strategy import BlockRows, BlockStrategy, PricedStrategy
+from .level import PLACES, SPARE, Places, Reals, Runs, whole
+from .marginals import TableRows
+from .strategy import BlockStrategy, PricedStrategy
+
+BlockRows = Runs | TableRows
+"""The answers of a block, as sums over atoms."""
 
 _PARTS = 1 << 14
 _LEAST_VARIANCE = 1 / (2 * math.sinh(MOST_RATE / 2) ** 2)
@@ -50,10 +55,10 @@ _HALF = 1 << (_FINER - 1)
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is added up over the rows of an atom, in whole steps.
+    """A sum over the rows of an atom, in whole steps.
 
-    rows: how many. total: the sum of a column.
-    pair: Σ(high − x) and Σ(x − low), the two sides that hold the count, the sum and the mean.
+    rows: their number. total: the sum of a column.
+    pair: Σ(high − x) and Σ(x − low), the two sides that give the count, the sum and the mean.
     """
 
     kind: Literal["rows", "total", "pair"]
@@ -63,7 +68,7 @@ class Quantity:
 
     @property
     def span(self) -> int:
-        """By how much one row moves all sides together at most."""
+        """The L1 sensitivity of all sides to one row."""
         if self.kind == "rows":
             return 1
         if self.kind == "pair":
@@ -87,7 +92,6 @@ class Quantity:
 
     @property
     def many(self) -> int:
-        """How many sides it has."""
         return 2 if self.kind == "pair" else 1
 
     @property
@@ -100,10 +104,10 @@ class Quantity:
 class Block:
     """A quantity with its strategy, prices and noise.
 
-    slices: what it answers; its rows are their cells, one slice after the other.
+    slices: its answers; the rows are their cells, one slice after the other.
     labels: the atom of each cell of the grid, −1 if none.
     prices: of each level, in units of the price of the block.
-    swap: what replacing a row costs, in parts of what adding one does; 1 where rows are added.
+    swap: the cost of replacing a row, relative to that of adding one; 1 where rows are added.
     """
 
     quantity: Quantity
@@ -127,15 +131,14 @@ class Block:
 
     @property
     def digest(self) -> str:
-        """A name for what is released: two blocks that share it are read alike."""
-        said = repr((self.quantity, self.slices, self.prices, self.price.units, self.swap))
+        """A hash of all that the release and its estimates depend on."""
+        terms = repr((self.quantity, self.slices, self.prices, self.price.units, self.swap))
         more = f"{self.rows_per_unit} {self.strategy.name} {self.strategy.digest}"
         labels = hashlib.sha256(self.labels.astype(np.int64).tobytes()).hexdigest()
-        return hashlib.sha256(f"{said} {more} {labels}".encode()).hexdigest()
+        return hashlib.sha256(f"{terms} {more} {labels}".encode()).hexdigest()
 
     @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
-        """The noise of each level."""
         each = self.quantity.span * self.rows_per_unit
         pairs = zip(self.prices, self.strategy.heights, strict=True)
         return tuple(
@@ -154,36 +157,31 @@ class Block:
 
     @cached_property
     def rates(self) -> Reals:
-        """The loss of each released number for each step, over all levels, never rounded up; and
-        at most `MOST_RATE`."""
-        pairs = zip(self.laws, self.strategy.lengths, strict=True)
-        return np.concatenate(
-            [
-                np.full(many, min(_below(law.epsilon / law.sensitivity), MOST_RATE))
-                for law, many in pairs
-            ]
-        )
+        """The loss of each released number for each step, never rounded up, at most `MOST_RATE`."""
+        rates = [min(_below(law.epsilon / law.sensitivity), MOST_RATE) for law in self.laws]
+        return np.repeat(rates, self.strategy.lengths)
 
     def weights(self, place: int) -> Reals:
-        """The weights of a row's estimate on all released numbers of one side."""
         return self.weighed(place)[0]
 
     def weighed(self, place: int, rows: BlockRows | None = None) -> tuple[Reals, Reals]:
-        """The same, and how far each of them may be off by rounding; of its own rows or others."""
-        of = self.rows if rows is None else rows
-        found = self.estimator.weights(of, place)
-        doubts = self.estimator.doubts(of, place, found)
-        return np.concatenate(found), np.concatenate(doubts)
+        """The weights of a row's estimate on all released numbers of one side, and a bound of their
+        rounding errors; of its own rows or others."""
+        rows = self.rows if rows is None else rows
+        weights = self.estimator.weights(rows, place)
+        doubts = self.estimator.doubts(rows, place, weights)
+        return np.concatenate(weights), np.concatenate(doubts)
 
-    def first_like(self, place: int) -> int:
-        """The first row whose estimate, by itself, has an error of the same law."""
-        return int(self._first_like[place])
+    def row_law(self, place: int, rows: BlockRows) -> LaplaceCombination:
+        """The law of the error of a sum over the atoms, whether it is an answer or not."""
+        weights, doubts = self.weighed(place, rows)
+        return LaplaceCombination(weights, self.rates, doubts)
 
     @cached_property
-    def _first_like(self) -> Places:
-        _, first, kind = np.unique(
-            self.estimator.alike(self.rows), return_index=True, return_inverse=True
-        )
+    def first_like(self) -> Places:
+        """For each row the first one whose estimate, by itself, has an error of the same law."""
+        kinds = self.estimator.alike(self.rows)
+        _, first, kind = np.unique(kinds, return_index=True, return_inverse=True)
         return np.asarray(first[kind])
 
     @cached_property
@@ -194,25 +192,25 @@ class Block:
     def truth(
         self, measured: Mapping[int, Mapping[Measure, int]], rows: int = 0
     ) -> list[list[list[int]]]:
-        """For each side and level its true answers.
+        """The true answers of each side and level.
 
         measured: the measures of each cell of the grid that has rows.
-        rows: the number of all rows, in the grid or not; it counts only where that is public.
+        rows: the number of all rows, in the grid or not; used only where that is public.
         """
         many = 1 + int(self.labels.max())
-        found = [[0] * many for _ in range(self.quantity.many)]
+        sides = [[0] * many for _ in range(self.quantity.many)]
         for cell, numbers in measured.items():
             atom = self.labels[cell]
             if atom >= 0:
                 for side, value in enumerate(self.quantity.sides(numbers)):
-                    found[side][atom] += value
+                    sides[side][atom] += value
         if self.has_outside:
-            found[0].append(rows - sum(found[0]))
-        return [self.strategy.answers(side) for side in found]
+            sides[0].append(rows - sum(sides[0]))
+        return [self.strategy.answers(side) for side in sides]
 
     @property
     def has_outside(self) -> bool:
-        """Whether its last atom are the rows that are in no answer."""
+        """Whether its last atom consists of the rows in no answer."""
         return self.strategy.sum_public and self.strategy.atoms > 1 + int(self.labels.max())
 
     def check_draw(self) -> None:
@@ -224,15 +222,14 @@ class Block:
         self, measured: Mapping[int, Mapping[Measure, int]], source: Source, rows: int = 0
     ) -> list[list[list[int]]]:
         """The same with noise, and the number of rows where that is public: all that leaves."""
+
+        def noisy(level: Sequence[int], law: DiscreteLaplace) -> list[int]:
+            noise = law.steps(len(level), source).tolist()
+            return [value + extra for value, extra in zip(level, noise, strict=True)]
+
+        public = [[rows]] if self.strategy.sum_public else []
         return [
-            [
-                *(
-                    [value + extra for value, extra in zip(level, noise, strict=True)]
-                    for level, law in zip(side, self.laws, strict=True)
-                    for noise in [law.steps(len(level), source).tolist()]
-                ),
-                *([[rows]] if self.strategy.sum_public else []),
-            ]
+            [noisy(level, law) for level, law in zip(side, self.laws, strict=True)] + public
             for side in self.truth(measured, rows)
         ]
 
@@ -242,17 +239,17 @@ class Block:
         return self.estimator.refined(side, whole(self.estimator.estimate(noisy)))
 
     def estimates(self, released: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:
-        """For each side the estimate of every row, in parts 1/FINE of a step."""
+        """The estimates of all rows for each side, in parts 1/FINE of a step."""
         return [
             self.rows.whole_sums([(atom + _HALF) >> _FINER for atom in self.atoms(side)])
             for side in released
         ]
 
     def slack(self, released: Sequence[Sequence[Sequence[int]]]) -> list[int]:
-        """How far rounding may have moved the estimate of each row, in parts 1/FINE of a step.
+        """A bound of the rounding error of each row's estimate, in parts 1/FINE of a step.
 
-        Every atom is rounded to such a part; what floats missed before is bounded from what was
-        released (`ask/workload/level.py`).
+        Every atom is rounded to such a part; errors of floats before that are bounded from the
+        released numbers (`ask/workload/level.py`).
         """
         sides = [self.estimator.missed(self.rows, side, self.atoms(side)) for side in released]
         most = np.max(sides, axis=0) * FINE + self.rows.sizes / 2
@@ -260,7 +257,7 @@ class Block:
 
 
 def _below(rate: Fraction) -> float:
-    """The float next to a number that is not above it."""
+    """The nearest float that is not above."""
     near = float(rate)
     return near if Fraction(near) <= rate else math.nextafter(near, 0)
 
@@ -274,8 +271,8 @@ def make_block(
     replace: bool,
     rows_per_unit: int,
 ) -> Block:
-    """The block at a price: prices of levels rounded down until they are proved to fit."""
-    # few digits, so that the same questions have the same strategy wherever they are planned
+    """The block at a price: prices of levels are rounded down until they provably fit."""
+    # few digits, so that the same questions have the same strategy on every computer
     wanted = np.maximum(np.floor(np.array(chosen.prices) * _PARTS), 1) / _PARTS
     top, bottom = chosen.strategy.largest_cost([int(each * _PARTS) for each in wanted])
     scale = price.units * _PARTS * bottom / top
@@ -290,23 +287,16 @@ def make_block(
         raise refuse("ask.epsilon-share-too-small", fraction=exactly(price.epsilon), shares=shares)
     swap = swap_of(chosen.strategy, quantity, prices) if replace else Fraction(1)
     return Block(
-        quantity,
-        tuple(slices),
-        chosen.strategy,
-        chosen.rows,
-        chosen.labels,
-        prices,
-        price,
-        swap,
-        rows_per_unit,
+        *(quantity, tuple(slices), chosen.strategy, chosen.rows, chosen.labels),
+        *(prices, price, swap, rows_per_unit),
     )
 
 
 def swap_of(strategy: BlockStrategy, quantity: Quantity, prices: Sequence[int]) -> Fraction:
-    """How much more it can cost to replace a row than to add one: from 1 to 2.
+    """The cost of replacing a row, relative to that of adding one: from 1 to 2.
 
     A row that leaves for the outside costs as much as one that is added. Sums may change within
-    one atom too, so that nothing less than twice is proved for them.
+    one atom too, so that only the factor 2 is proved for them.
     """
     if quantity.kind != "rows":
         return Fraction(2)

@@ -1,13 +1,13 @@
-"""Many questions at one price: every way to answer them, and the one with the least error.
+"""Many questions at one price: every candidate, and the one with the least error.
 
 * one by one: each has an equal share of the price;
-* side by side: questions about rows that cannot be the same cost what one of them costs;
-* a box: all counts and sums get one noise, shaped to what one unit can do to all of them;
-* strategies: counts, sums and means are read off fewer numbers that are released in their place:
-  atoms, trees, tents, marginals, or the questions and their atoms together.
+* side by side: questions about disjoint rows cost as much as one of them;
+* a box: all counts and sums get one noise, shaped to what one unit can change in all of them;
+* strategies (the matrix mechanism): counts, sums and means are computed from other numbers that are
+  released: atoms, trees, tents, marginals, or the questions and their atoms together.
 
-What is not linear keeps its own share. By default no answer is worse than asked alone at an equal
-share; with minimise="mean" the mean error is the least that was found, whoever pays for it.
+Questions that are not linear keep their own share. By default no answer is worse than asked alone
+at an equal share; minimise="mean" takes the least mean error, even if some answers get worse.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -30,7 +31,6 @@ from ...schema.table import RECORD
 from ..aggregates.noise import (
     CUT_BY_PERSON,
     MOST_IN_A_BOX,
-    Atom,
     SumNoise,
     box_noise,
     is_atom,
@@ -38,7 +38,7 @@ from ..aggregates.noise import (
     measures_of,
 )
 from ..aggregates.reading import Reading
-from ..aggregates.strategy import Strategy, sizes
+from ..aggregates.strategy import SAME, Strategy, sizes
 from ..plan.contribution_bounds import check_limited, people_of
 from ..plan.plan import Plan
 from ..plan.planner import build_plan, make_plan, setting_of
@@ -55,7 +55,7 @@ from .grid import Grid, grid_of
 from .level import Runs
 from .measured_quantity import Block
 from .required_quantities import Components, Layout, is_linear, layouts
-from .select_strategy import SAME, BlockSetting, Known, blocks_for, line_block
+from .select_strategy import BlockSearch, BlockSetting, line_block
 from .workloads import MOST_VALUES, Line
 
 
@@ -64,11 +64,11 @@ def all_disjoint(conditions: Sequence[Predicate | None]) -> bool:
     known = [c for c in conditions if c is not None]
     if len(known) < len(conditions):
         return len(conditions) < 2
-    return all(disjoint(p, q) for i, p in enumerate(known) for q in known[:i])
+    return all(disjoint(p, q) for p, q in combinations(known, 2))
 
 
 def disjoint(one: Predicate, other: Predicate) -> bool:
-    """Whether some column would have to hold two different values; when in doubt, no.
+    """Whether some column would need two different values; in doubt False.
 
     Example
         >>> disjoint(Among("sex", ("f",)), All((Among("sex", ("m",)), Within("age", 18, None))))
@@ -93,12 +93,9 @@ def _apart(one: Predicate, other: Predicate) -> bool:
     return False
 
 
-# One noise for all counts and sums, shaped to what one unit can do to all of them at once.
-
-
 @dataclass(frozen=True)
 class Boxed:
-    """The noise, the plan of each question that it answers, and whose each component is."""
+    """The noise, the plan of each question that it answers, and the question of each component."""
 
     noise: SumNoise
     plans: Mapping[int, Plan]
@@ -117,83 +114,65 @@ def boxes(
 
     questions: those that share the noise, by number. price: of that noise.
     """
-    if not all(not q.keys and all(map(is_atom, q.aggregates())) for q in questions.values()):
-        return []
     asked = [(number, a) for number, q in questions.items() for a in q.aggregates()]
-    if not 2 <= len(asked) <= MOST_IN_A_BOX:
+    if not all(map(_fits_box, questions.values())) or not 2 <= len(asked) <= MOST_IN_A_BOX:
         return []
-    shapes: list[tuple[Signs, bool]] = [("same", False)]
-    shapes.append(("any", schema.neighbours == "replace"))
-    found = (
-        _box(questions, texts, schema, price, wanted, asked, signs, native)
-        for signs, native in shapes
-    )
-    return [one for one in found if one is not None]
+    people = {number: people_of(q, schema) for number, q in questions.items()}
+    settings = {number: setting_of(q, schema, people[number]) for number, q in questions.items()}
+    replaced, epsilon = schema.neighbours == "replace", price.epsilon
+    shapes: tuple[tuple[Signs, bool], ...] = (("same", False), ("any", replaced))
+    found = []
+    for signs, native in shapes:
+        each = [least_atom(a, settings[n], signs=signs, native=native) for n, a in asked]
+        atoms = [atom for atom in each if atom is not None]
+        if len(atoms) < len(each):
+            continue
+        halved = replaced and not native
+        noise = box_noise(atoms, epsilon, epsilon / 2 if halved else epsilon, wanted, signs)
+        name = noise.name + CUT_BY_PERSON * noise.cut_by_person
+        plans = {}
+        for number, question in questions.items():
+            own = [place for place, (owner, _) in enumerate(asked) if owner == number]
+            readings: dict[Aggregate, Reading] = {
+                asked[place][1]: atoms[place].read(place) for place in own
+            }
+            plans[number] = build_plan(
+                *(question, schema, Strategy(name, (noise,), readings), price, wanted),
+                texts[number],
+                people=people[number],
+                measures=measures_of(atoms[place].component for place in own),
+            )
+        found.append(Boxed(noise, plans, tuple(number for number, _ in asked)))
+    return found
 
 
-def _box(
-    questions: Mapping[int, Question],
-    texts: Sequence[str],
-    schema: Schema,
-    price: EpsilonDelta,
-    wanted: Criterion,
-    asked: Sequence[tuple[int, Aggregate]],
-    signs: Signs,
-    native: bool,
-) -> Boxed | None:
-    atoms: list[Atom] = []
-    readings: dict[int, dict[Aggregate, Reading]] = {}
-    own: dict[int, list[Atom]] = {}
-    for place, (number, aggregate) in enumerate(asked):
-        setting = setting_of(questions[number], schema, people_of(questions[number], schema))
-        atom = least_atom(aggregate, setting, signs=signs, native=native)
-        if atom is None:
-            return None
-        atoms.append(atom)
-        own.setdefault(number, []).append(atom)
-        readings.setdefault(number, {})[aggregate] = atom.read(place)
-    epsilon = price.epsilon
-    halved = schema.neighbours == "replace" and not native
-    noise = box_noise(atoms, epsilon, epsilon / 2 if halved else epsilon, wanted, signs)
-    name = noise.name + CUT_BY_PERSON * noise.cut_by_person
-    plans = {
-        number: build_plan(
-            questions[number],
-            schema,
-            Strategy(name, (noise,), readings[number]),
-            price,
-            wanted,
-            texts[number],
-            people=people_of(questions[number], schema),
-            measures=measures_of(atom.component for atom in own[number]),
-        )
-        for number in own
-    }
-    return Boxed(noise, plans, tuple(number for number, _ in asked))
+def _fits_box(question: Question) -> bool:
+    return not question.keys and all(map(is_atom, question.aggregates()))
 
 
-# Many questions at one price: every way to answer them, and the one with the least error.
+# -- all candidates, and the chosen one ------------------------------------------------------------
 
 MOST_QUESTIONS = 10_000
 MEAN = "mean"
-"""What `minimise` says for the least mean error, whichever answers are worse than alone."""
+"""The `minimise` for the least mean error, even if some answers are worse than alone."""
 _FEW = 100
 _SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class WorkloadWay:
-    """One way to answer all questions.
+    """One candidate for all questions.
 
-    mean, worst: the variance of an answer in parts of that alone, over all cells.
+    mean, worst: over all cells, the variance of an answer as a multiple of its variance alone.
+    plans: of the questions that have other plans than alone, unless blocks answer them.
     computed: the columns that the questions of the blocks compute.
     """
 
     name: str
     mean: float
     worst: float
+    plans: Mapping[int, Plan] = field(default_factory=dict)
     boxed: Boxed | None = None
-    beside: tuple[Plan, ...] | None = None
     blocks: tuple[Block, ...] = ()
     layout: Layout | None = None
     grid: Grid | None = None
@@ -201,10 +180,7 @@ class WorkloadWay:
 
     @property
     def shared(self) -> tuple[int, ...]:
-        """The numbers of the questions that are read off the blocks."""
-        if self.layout is None:
-            return ()
-        return tuple(sorted({n.question for needs in self.layout.needs.values() for n in needs}))
+        return () if self.layout is None else self.layout.asked
 
     @property
     def fair(self) -> bool:
@@ -214,13 +190,13 @@ class WorkloadWay:
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """Questions that are paid for together, in the way that was chosen.
+    """Questions that are paid for together, and the chosen candidate.
 
-    plans: one for each question. shared: the numbers of those that are read off the blocks.
-    components: where the components of these are.
-    line: what is added up from the cells of a declared histogram, over the atoms of its block.
+    plans: one for each question. shared: the numbers of those that the blocks answer.
+    components: those of each of these.
+    line: the sums over cells of a declared histogram, over the atoms of its block.
     together, owners: the one noise of a box, and the question of each of its components.
-    saved: the share of the variance that the chosen way saves, against one by one.
+    saved: the share of the variance that the chosen candidate saves, against one by one.
     """
 
     alone: Alone
@@ -258,7 +234,6 @@ class Workload:
 
     @cached_property
     def request(self) -> Request:
-        """What the engine measures for the blocks: every cell of their grid."""
         return request_of(self.alone, self.chosen)
 
 
@@ -271,9 +246,9 @@ def plan_workload(
     *,
     consistent: bool = False,
 ) -> Workload:
-    """The best way to answer all questions at a total price.
+    """The best candidate for all questions at a total price.
 
-    consistent: whether totals shall be the sums of their parts wherever some strategy is found.
+    consistent: whether totals shall be the sums of their parts wherever some strategy allows it.
     """
     if not 1 <= len(questions) <= MOST_QUESTIONS:
         raise refuse("ask.too-many-questions", many=len(questions), most_questions=MOST_QUESTIONS)
@@ -284,9 +259,8 @@ def plan_workload(
     alone = Alone(questions, texts, schema, price, wanted)
     apart = WorkloadWay("one by one", 1.0, 1.0)
     if all(alone.free):
-        plans = tuple(alone.plan(number) for number in range(len(questions)))
-        return Workload(alone, (apart,), apart, apart, NOTHING, plans)
-    ways = [apart, *_beside(alone), *_boxed(alone), *_strategies(alone, price)]
+        return replace(_made(alone, [apart], apart, apart), price=NOTHING)
+    ways = [apart, *_beside(alone), *_boxed(alone), *_strategies(alone)]
     fitting = ([way for way in ways if way.blocks] if consistent else []) or ways
     least = min(fitting, key=_order)
     fairest = [way for way in fitting if way.fair] or fitting
@@ -297,30 +271,27 @@ def plan_workload(
 def plan_line(
     declared: Line, question: Question, text: str, schema: Schema, price: EpsilonDelta
 ) -> Workload:
-    """A histogram whose noise is shaped to the thresholds or ranges that are added up from it."""
-    if question.cells > MOST_VALUES:
+    """A histogram whose noise is shaped to the thresholds or ranges that are sums of its cells."""
+    many = question.cells
+    if many > MOST_VALUES:
         name = declared.column
-        raise refuse(
-            "ask.workload-too-many-values", name=name, many=question.cells, most=MOST_VALUES
-        )
+        raise refuse("ask.workload-too-many-values", name=name, many=many, most=MOST_VALUES)
     check_limited(schema)
     alone = Alone([question], [text], schema, price, VARIANCE)
     seen = seen_together(question.computed, schema)
     (layout,) = layouts({0: question}, seen)
     grid = grid_of([question], (), seen)
     assert grid is not None  # noqa: S101 - bins of one column are few
-    setting = _setting(alone, price)
-    block = line_block(layout, grid, question, declared.rows, setting)
-    computed = engine_columns(question.computed)
+    block = line_block(layout, grid, question, declared.rows, _setting(alone, price))
     way = WorkloadWay(
         *(block.strategy.name, 1.0, 1.0),
         blocks=(block,),
         layout=layout,
         grid=grid,
-        computed=computed,
+        computed=engine_columns(question.computed),
     )
     rows = declared.rows(1 + int(block.labels.max()))
-    line = Runs(block.strategy.atoms, rows.offsets, rows.first, rows.last)
+    line = replace(rows, atoms=block.strategy.atoms)
     return replace(_made(alone, [way], way, way), line=line)
 
 
@@ -334,36 +305,20 @@ def _setting(alone: Alone, price: EpsilonDelta) -> BlockSetting:
 def _made(
     alone: Alone, ways: Sequence[WorkloadWay], chosen: WorkloadWay, least: WorkloadWay
 ) -> Workload:
-    numbers, components = range(len(alone.questions)), dict[int, Components]()
-    if chosen.beside is not None:
-        plans = chosen.beside
-    elif chosen.boxed is not None:
-        boxed = chosen.boxed.plans
-        plans = tuple(boxed[n] if n in boxed else alone.plan(n) for n in numbers)
-    elif chosen.blocks:
-        made, components = estimated_plans(alone, chosen)
-        plans = tuple(made[n] if n in made else alone.plan(n) for n in numbers)
-    else:
-        plans = tuple(alone.plan(n) for n in numbers)
-    return Workload(alone, tuple(ways), chosen, least, alone.price, plans, components)
+    plans, components = chosen.plans, dict[int, Components]()
+    if chosen.blocks:
+        plans, components = estimated_plans(alone, chosen)
+    numbers = range(len(alone.questions))
+    every = tuple(plans[n] if n in plans else alone.plan(n) for n in numbers)
+    return Workload(alone, tuple(ways), chosen, least, alone.price, every, components)
 
 
 def _order(way: WorkloadWay) -> float:
-    """The mean to few digits: rounding shall not decide between ways that are as good."""
+    """The mean to few digits, so that rounding does not decide between equal candidates."""
     return float(f"{way.mean:.6g}")
 
 
-def _rows_public(question: Question, alone: Alone, number: int) -> bool:
-    """Whether a mean is over a public number of rows: its sum alone is better than any pair."""
-    readings = alone.like(number).strategy.readings.values()
-    return any(reading.needs_row_count for reading in readings)
-
-
-# -- ways ------------------------------------------------------------------------------------------
-
-
-def _judged(name: str, alone: Alone, plans: dict[int, Plan]) -> WorkloadWay:
-    """A way in which some questions have other plans than alone."""
+def _judged(name: str, alone: Alone, plans: Mapping[int, Plan]) -> WorkloadWay:
     total = cells = worst = 0.0
     for number, question in enumerate(alone.questions):
         for aggregate, bar in alone.sizes(number).items():
@@ -372,77 +327,71 @@ def _judged(name: str, alone: Alone, plans: dict[int, Plan]) -> WorkloadWay:
                 ratio = (sizes(plans[number].strategy, alone.wanted)[aggregate] / bar) ** 2
             total, cells = total + ratio * question.cells, cells + question.cells
             worst = max(worst, ratio)
-    return WorkloadWay(name, total / max(cells, 1), worst)
+    return WorkloadWay(name, total / max(cells, 1), worst, plans)
 
 
 def _beside(alone: Alone) -> list[WorkloadWay]:
-    """Questions about different rows; for the rows of one person may answer several of them."""
+    """Questions about disjoint rows; not of persons, because several could count one of them."""
     questions, schema = alone.questions, alone.schema
     if schema.unit != RECORD or not 2 <= len(questions) <= _FEW or any(q.keys for q in questions):
         return []
     together, _ = computed_by(dict(enumerate(questions)))
     if len(together) < len(questions) or not all_disjoint([q.where for q in questions]):
         return []
-    plans = tuple(
-        make_plan(q, schema, alone.price, alone.wanted, text, beside=True)
-        for q, text in zip(questions, alone.texts, strict=True)
-    )
-    way = _judged("side by side", alone, dict(enumerate(plans)))
-    return [replace(way, beside=plans)]
+    plans = {
+        number: make_plan(q, schema, alone.price, alone.wanted, alone.texts[number], beside=True)
+        for number, q in enumerate(questions)
+    }
+    return [_judged("side by side", alone, plans)]
 
 
 def _boxed(alone: Alone) -> list[WorkloadWay]:
-    paying = [n for n, free in enumerate(alone.free) if not free]
-    shared = {
-        n: q
-        for n, q in enumerate(alone.questions)
-        if n in paying and not q.keys and all(map(is_atom, q.aggregates()))
-    }
+    questions = dict(enumerate(alone.questions))
+    shared = {n: q for n, q in questions.items() if not alone.free[n] and _fits_box(q)}
     if not shared:
         return []
-    price = alone.price if len(shared) == len(paying) else alone.share * len(shared)
+    price = alone.price_of(len(shared))
     found = boxes(shared, alone.texts, alone.schema, price, alone.wanted)
-    return [replace(_judged(one.noise.name, alone, dict(one.plans)), boxed=one) for one in found]
+    return [replace(_judged(one.noise.name, alone, one.plans), boxed=one) for one in found]
 
 
-def _strategies(alone: Alone, price: EpsilonDelta) -> list[WorkloadWay]:
+def _strategies(alone: Alone) -> list[WorkloadWay]:
     """Strategies for all linear questions: at the least mean, and with none worse than alone.
 
-    If what they compute makes too many cells, for those that compute nothing.
+    If their computed columns make too many cells, for those without computed columns.
     """
     questions = alone.questions
     linear = {n: q for n, q in enumerate(questions) if not alone.free[n] and is_linear(q)}
-    linear = {n: q for n, q in linear.items() if not _rows_public(q, alone, n)}
+    # for a mean over a public number of rows its sum alone is better than any pair
+    linear = {n: q for n, q in linear.items() if not alone.over_public_rows(n)}
     together, computed = computed_by(linear)
-    found = _strategies_for(alone, together, computed, price)
+    found = _strategies_for(alone, together, computed)
     if not found and computed:
         plain = [n for n in together if not questions[n].computed]
-        found = _strategies_for(alone, plain, [], price)
+        found = _strategies_for(alone, plain, [])
     return found
 
 
 def _strategies_for(
-    alone: Alone, linear: Sequence[int], computed: Sequence[ComputedColumn], whole: EpsilonDelta
+    alone: Alone, linear: Sequence[int], computed: Sequence[ComputedColumn]
 ) -> list[WorkloadWay]:
     if len(linear) < 2:
         return []
     schema, questions = seen_together(computed, alone.schema), alone.questions
-    paying = alone.free.count(False)
-    price = whole if len(linear) == paying else alone.share * len(linear)
-    setting = _setting(alone, price)
+    setting = _setting(alone, alone.price_of(len(linear)))
     found = []
     bars = {(n, a): v for n in linear for a, v in alone.variances(n).items()}
     asked = {n: questions[n] for n in linear}
     for layout in layouts(asked, schema):
         present = {need.slice.present for needs in layout.needs.values() for need in needs} - {""}
-        grid = grid_of([questions[n] for n in linear], present, schema)
+        grid = grid_of(list(asked.values()), present, schema)
         if grid is None:
             continue
-        known: Known = {}
+        search = BlockSearch(layout, grid, questions, setting)
         for bounded in (True, False):
             try:
-                blocks = blocks_for(layout, grid, questions, bars, setting, known, bounded=bounded)
-            except Refused:  # too little to be shared among levels
+                blocks = search.blocks(bars, bounded=bounded)
+            except Refused:  # too small a price to be shared among levels
                 continue
             if blocks is not None:
                 way = _way(blocks, layout, grid, alone, bars)
@@ -462,7 +411,7 @@ def _way(
         starts = dict(zip(block.slices, block.offsets, strict=False))
         for need in layout.needs[block.quantity]:
             own = block.variances[starts[need.slice] :][: need.slice.cells] * float(need.factor)
-            with np.errstate(over="ignore"):  # infinitely worse is worse
+            with np.errstate(over="ignore"):  # an infinite ratio is only worse
                 ratio = own / max(bars[need.question, need.aggregate], _SMALLEST)
             total, cells = total + float(ratio.sum()), cells + len(ratio)
             worst = max(worst, float(ratio.max()))

@@ -1,29 +1,29 @@
-"""Strategies for thresholds and ranges of one column, and those made of the questions.
+"""Strategies for thresholds and ranges of one column, and those made of the questions themselves.
 
-Floats choose here; what they choose is rounded down to whole prices and proved afterwards.
+Floats choose prices here, which are rounded down to whole prices and proved afterwards.
 
 * trees: leaves, and groups of neighbours, and groups of these;
 * tents: leaves, and levels of overlapping hats. A hat of half-width s is 1, 2, …, s, …, 2, 1 over
-  neighbouring atoms, and at every atom the hats of a level add up to s. A range is then made of
+  neighbouring atoms, and at every atom the hats of a level add up to s. A range is then a sum of
   hats and few leaves at its ends, with weights that fall off smoothly.
-
-A total and its parts, several tables of the same rows, conditions that overlap: what is asked for
-directly has little noise, and what atoms say besides makes it better.
+* questions and atoms, for totals and their parts, several tables of the same rows, overlapping
+  conditions: measured directly, answers have little noise, and atoms reduce it further.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .least_squares import least_squares
+from .least_squares import Estimator, least_squares
 from .level import Level, Places, Reals, Runs
 
 Errors = Callable[[Reals], tuple[Reals, Callable[[Reals], Reals]]]
-"""Given the prices of levels: the error of each answer relative to what it may be, and for weights
+"""Given the prices of levels: the error of each answer relative to the allowed one, and for weights
 of answers the gradient of their weighted error in the prices."""
 
 _RATE = 0.1
@@ -35,12 +35,12 @@ _SPARE = 0.997
 def descend(
     errors: Errors, prices: Reals, means: Reals, steps: int, *, bounded: bool
 ) -> tuple[float, Reals]:
-    """The best prices found, which add up to 1, and their mean error.
+    """The mean error and the best prices found, which add up to 1.
 
     Parameters
         prices: where to start; all above 0.
         means: the weights of answers in the mean.
-        bounded: whether an error above 1 is forbidden to every answer.
+        bounded: whether no answer may have an error above 1.
     """
     z = np.log(prices)
     moment, squares = np.zeros_like(z), np.zeros_like(z)
@@ -62,25 +62,26 @@ def descend(
     return best, chosen
 
 
-# -- Strategies for atoms in a row: thresholds and ranges of one column ----------------------------
+# -- thresholds and ranges of one column -----------------------------------------------------------
 
 FEWEST = 6
-"""Fewer atoms are as well off one by one."""
+"""Fewer atoms are as accurate one by one."""
 _SAMPLED = 400
 _RADIX = (11, 14, 18)
 _TREES = 2500
-"""Beyond so many atoms tents are better by a third, and trees take long to judge."""
+"""Beyond so many atoms tents are better by a third, and trees take long to evaluate."""
 
 Weighted = tuple[tuple[Level, ...], tuple[float, ...]]
-"""The levels of a strategy, and the prices of its levels, which add up to 1."""
+"""The levels of a strategy, and their prices, which add up to 1."""
 
 
 @dataclass(frozen=True)
 class _Tents:
-    """Levels of hats: half-widths, where the first hat stands in parts of that, and prices.
+    """Levels of hats: half-widths, the position of the first hat relative to that, and prices.
 
-    merged: at how many ends, the lower one first, two hats are one. No threshold tells the two at
-        the lower end apart; nor, where the sum of all atoms is public, at the upper end.
+    merged: at how many ends, the lower one first, two hats are merged into one. No threshold needs
+        the two at the lower end separately; nor, where the sum of all atoms is public, those at the
+        upper end.
     """
 
     widths: tuple[float, ...]
@@ -88,7 +89,7 @@ class _Tents:
     prices: tuple[float, ...]
     merged: int
 
-    def made(self, atoms: int) -> Weighted | None:
+    def weighted(self, atoms: int) -> Weighted | None:
         left = 1 - sum(self.prices)
         if min(*self.prices, left) < 0.03 or min(self.widths) < 2:
             return None
@@ -98,12 +99,10 @@ class _Tents:
         return (Level.leaves(atoms), *levels), (left, *self.prices)
 
     def moves(self, size: float) -> Iterator[_Tents]:
-        """Tents that differ a little in one number."""
         for name, by in (("widths", 0.25), ("places", 0.2), ("prices", 0.06)):
             numbers = getattr(self, name)
             for i, number in enumerate(numbers):
-                for sign in (1, -1):
-                    step = sign * by * size
+                for step in (by * size, -by * size):
                     moved = number * (1 + step) if name == "widths" else number + step
                     changed: dict[str, Any] = {name: (*numbers[:i], moved, *numbers[i + 1 :])}
                     yield replace(self, **changed)
@@ -129,17 +128,16 @@ def hats(atoms: int, width: int, first: int, merged: int) -> Level:
 
 
 def groups(atoms: int, width: int) -> Level:
-    """One level of groups of so many neighbours."""
     rows = [np.arange(start, min(start + width, atoms)) for start in range(0, atoms, width)]
     return Level.of_rows([(row, np.ones(len(row), dtype=np.int64)) for row in rows], atoms)
 
 
 def lines(rows: Runs, allowed: Reals, *, sum_public: bool = False) -> list[tuple[str, Weighted]]:
-    """Trees and tents for questions over atoms in a row, each at its best for the mean.
+    """The tree and the tents with the least mean error for questions over ordered atoms.
 
     Parameters
-        allowed: the variance that an answer may have; errors are counted in it.
-        sum_public: whether the sum of all atoms is known, without noise.
+        allowed: the variance that an answer may have; errors are relative to it.
+        sum_public: whether the sum of all atoms is public.
     """
     atoms = rows.atoms
     if atoms < FEWEST:
@@ -149,21 +147,24 @@ def lines(rows: Runs, allowed: Reals, *, sum_public: bool = False) -> list[tuple
     def error(one: Weighted | None) -> float:
         if one is None:
             return np.inf
-        levels, prices = one
-        noise = [2 * (level.height / p) ** 2 for level, p in zip(levels, prices, strict=True)]
-        found = least_squares(levels, noise, sum_public=sum_public)
-        return float((found.variances(some) / bars).mean())
+        estimator = _estimator(*one, sum_public=sum_public)
+        return float((estimator.variances(some) / bars).mean())
 
     found = []
-    tree = min((one for one in _trees(atoms)), key=error, default=None)
+    tree = min(_trees(atoms), key=error, default=None)
     if tree is not None:
         found.append(("tree", tree))
     effort = 40 if atoms <= 400 else 14 if atoms <= _TREES else 3
-    starts = sorted(_starts(atoms, sum_public), key=lambda one: error(one.made(atoms)))
-    tents = _nearby(starts[0], lambda one: error(one.made(atoms)), effort).made(atoms)
+    starts = sorted(_starts(atoms, sum_public), key=lambda one: error(one.weighted(atoms)))
+    tents = _nearby(starts[0], lambda one: error(one.weighted(atoms)), effort).weighted(atoms)
     if tents is not None:
         found.append(("tents", tents))
     return found
+
+
+def _estimator(levels: Sequence[Level], prices: Iterable[float], *, sum_public: bool) -> Estimator:
+    noise = [2 * (level.height / p) ** 2 for level, p in zip(levels, prices, strict=True)]
+    return least_squares(levels, noise, sum_public=sum_public)
 
 
 def _chosen(rows: Runs) -> Places:
@@ -171,7 +172,6 @@ def _chosen(rows: Runs) -> Places:
 
 
 def sampled(rows: Runs) -> Runs:
-    """Some of the rows, by which strategies are compared."""
     chosen = _chosen(rows)
     runs = [np.arange(rows.offsets[i], rows.offsets[i + 1]) for i in chosen]
     offsets = np.concatenate([[0], np.cumsum([len(run) for run in runs])]).astype(np.int64)
@@ -189,16 +189,14 @@ def _trees(atoms: int) -> Iterator[Weighted]:
 
 
 def _starts(atoms: int, sum_public: bool) -> Sequence[_Tents]:
-    """Tents that are good for thresholds or ranges of so many atoms: found by search, as powers."""
+    """Good tents for thresholds or ranges of so many atoms: powers that a search found."""
     third = atoms ** (1 / 3)
     found = []
     thresholds = 1, 0.9 * atoms**0.65, 1.6 * third, 0.5 * atoms**0.87
     if sum_public:
         thresholds = 2, 0.6 * atoms**0.65, 1.2 * third, 0.35 * atoms**0.87
-    for merged, one, near, far in (
-        thresholds,
-        (0, 0.62 * atoms**0.66, 1.1 * third, 0.45 * atoms**0.81),
-    ):
+    ranges = 0, 0.62 * atoms**0.66, 1.1 * third, 0.45 * atoms**0.81
+    for merged, one, near, far in (thresholds, ranges):
         if atoms <= _TREES:
             found.append(_Tents((max(2.0, one),), (0.8,), (0.5,), merged))
         if atoms > 60:
@@ -208,26 +206,22 @@ def _starts(atoms: int, sum_public: bool) -> Sequence[_Tents]:
 
 
 def _nearby(start: _Tents, error: Callable[[_Tents], float], effort: int) -> _Tents:
-    """The best that small steps reach, with so many looks."""
+    """The best tents that small steps reach, with so many evaluations."""
     best, least, size = start, error(start), 1.0
-    while effort > 0:
-        better = False
-        for other in best.moves(size):
-            if effort <= 0:
-                break
+    while effort > 0 and size >= 0.2:
+        before = best
+        for other in itertools.islice(best.moves(size), effort):
             effort -= 1
             seen = error(other)
             if seen < least:
-                best, least, better = other, seen, True
+                best, least = other, seen
                 break
-        if not better:
+        if best is before:
             size /= 2
-            if size < 0.2:
-                break
     return best
 
 
-# -- Strategies made of the questions themselves: each is released too, beside the atoms -----------
+# -- questions and atoms ---------------------------------------------------------------------------
 
 _MOST_LEVELS = 24
 _MOST_ATOMS = 160
@@ -249,13 +243,13 @@ def grouped(
     """Atoms and questions, at the prices with the least mean error.
 
     Parameters
-        questions: the number of the question that each row belongs to.
+        questions: the number of each row's question.
         allowed: the variance that each row's answer may have.
         bounded: whether none may have more.
         replace: whether a row may leave one atom for another, or for the outside.
-        sum_public: whether the sum of all atoms is known, without noise.
-        signed: whether atoms may be negative; they are released then, at a low price at least, for
-            nothing else would bound what rounding does to answers (`least_squares.py`).
+        sum_public: whether the sum of all atoms is public.
+        signed: whether atoms may be negative; then they are released, if only at a low price,
+            because nothing else would bound rounding errors (`least_squares.py`).
     """
     levels = _levels(rows, questions)
     if len(levels) < 2 or len(levels) > _MOST_LEVELS + 1:
@@ -275,7 +269,7 @@ def grouped(
 
 
 def _levels(rows: Runs, questions: Places) -> list[Level]:
-    """The leaves, and a level for each question that is something else."""
+    """The leaves, and a level for each question that is not only single atoms."""
     found = [Level.leaves(rows.atoms)]
     for number in np.unique(questions)[: _MOST_LEVELS + 2]:
         places = np.nonzero((questions == number) & (rows.sizes > 0))[0]
@@ -287,12 +281,12 @@ def _levels(rows: Runs, questions: Places) -> list[Level]:
 
 
 def _costs(levels: Sequence[Level]) -> Reals:
-    """What each level costs at each atom, in parts of its price."""
+    """The cost of each level at each atom, as a fraction of its price."""
     return np.array([level.column_sums / level.height for level in levels])
 
 
 def _swaps(levels: Sequence[Level]) -> Reals:
-    """What each level costs for each pair of atoms, and for each atom and the outside."""
+    """The cost of each level for each pair of atoms, and for each atom and the outside."""
     one, other = np.triu_indices(levels[0].many, 1)
     found = []
     for level in levels:
@@ -328,8 +322,8 @@ def _descended(
         found = (solved * asked).sum(axis=1) / allowed * at[worst] ** 2
 
         def gradient(weights: Reals) -> Reals:
-            told = solved.T @ (solved * (weights / allowed)[:, None])
-            fall = squares @ told.ravel()
+            weighted = solved.T @ (solved * (weights / allowed)[:, None])
+            fall = squares @ weighted.ravel()
             scale = 2 * costs[:, worst] / at[worst] * float(weights @ found)
             return np.asarray(scale - at[worst] ** 2 * p / heights**2 * fall)
 
@@ -344,16 +338,14 @@ def _descended(
 def _balanced(
     rows: Runs, levels: Sequence[Level], allowed: Reals, *, bounded: bool, sum_public: bool
 ) -> Reals:
-    """Where atoms are many: so much for them, and the same for each question."""
+    """For many atoms: one price for them, and the same price for each question."""
     costs = _costs(levels)
     best, chosen = np.inf, np.ones(len(levels))
     for share in np.linspace(0.05, 0.95, 19):
         prices = np.full(len(levels), (1 - share) / (len(levels) - 1))
         prices[0] = share
         prices /= (costs.T @ prices).max()
-        noise = [2 * (l.height / p) ** 2 for l, p in zip(levels, prices, strict=True)]
-        estimator = least_squares(levels, noise, sum_public=sum_public)
-        found = estimator.variances(rows) / allowed
+        found = _estimator(levels, prices, sum_public=sum_public).variances(rows) / allowed
         value = found.mean() + (1e3 * max(0.0, found.max() - 0.997) if bounded else 0)
         if value < best:
             best, chosen = value, prices

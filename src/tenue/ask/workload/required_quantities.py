@@ -1,16 +1,15 @@
-"""Which quantities the questions need, and how an answer is read off their estimates.
+"""Which quantities the questions need, and how an answer follows from their estimates.
 
 The noisy numbers of a cell are the estimates of its components, in parts 1/FINE of a step, and then
-the cell's own number: what the released numbers say about it differs from cell to cell.
+the number of the cell and a bound of the rounding error of its estimates.
 
-Every count and sum of a question, and every pair of sums that a mean is read off, is a slice of a
-block. A pair also holds the count and the sum of its column, so that one noise may serve all three.
+Every count and sum of a question, and every pair of sums for a mean, is a slice of a block. The
+count and the sum of its column follow from a pair too, so that one noise may serve all three.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -20,7 +19,8 @@ import numpy as np
 
 from ...mechanism.additive_noise import Error, Term
 from ...schema import Number, Schema
-from ..aggregates.reading import Additive, Interval, Linear, Noisy, Parts, Reading
+from ..aggregates.mean import PairMean
+from ..aggregates.reading import Interval, Linear, Noisy, Parts, Reading
 from ..question import Aggregate, Question
 from .grid import Slice
 from .laplace_sum_tail import LaplaceCombination
@@ -29,14 +29,14 @@ from .measured_quantity import FINE, Block, Quantity
 
 _CLOSE = 2.0**-24
 _SHARES = 128
-"""At so many shares of a range, and between them, errors of means are computed."""
+"""Errors of means are computed at so many shares of a range, and bounded between them."""
 _HIDDEN = Fraction(1, 1024)
-"""What the way to the next of them may miss, in parts of what is outside."""
+"""The fraction of the miss probability for the bound between two of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Where the components of a question are: the block, which of its slices, and which side."""
+    """The block, the slice of it, and the side of each component of a question."""
 
     blocks: tuple[Block, ...]
     places: tuple[tuple[int, int, int], ...]
@@ -44,31 +44,31 @@ class Components:
 
     def row(self, component: int, cell: int) -> tuple[int, int, int]:
         """The block, the side and the row of a component in a cell."""
-        block, one, side = self.places[component]
-        return block, side, self.blocks[block].offsets[one] + cell
+        block, index, side = self.places[component]
+        return block, side, self.blocks[block].offsets[index] + cell
 
     def combination(self, cell: int, terms: Sequence[Term]) -> LaplaceCombination:
         """The law of the error of a weighted sum of components, in the unit of the weights."""
         rows = [(self.row(t.component, cell), float(t.weight * FINE)) for t in terms]
         if len({place[:2] for place, _ in rows}) == len(rows):
-            # of each noise one row: cells whose rows are alike have the same law
-            rows = [((b, side, self.blocks[b].first_like(r)), w) for (b, side, r), w in rows]
-        return _combined(self.blocks, tuple(rows))
+            # one row of each noise: then all cells with rows of the same law have the same error
+            rows = [((b, side, int(self.blocks[b].first_like[r])), w) for (b, side, r), w in rows]
+        return combination_of(self.blocks, tuple(rows))
 
     def variance(self, cell: int, terms: Sequence[Term]) -> float:
-        """The variance of a weighted sum of components in a cell."""
         if len(terms) == 1:
             block, _, row = self.row(terms[0].component, cell)
             return float(self.blocks[block].variances[row] * float(terms[0].weight * FINE) ** 2)
         return self.combination(cell, terms).variance
 
     def worst(self, terms: Sequence[Term]) -> int:
-        """The cell where it is largest."""
+        """The cell where their variance is largest."""
         return max(range(self.cells), key=lambda cell: self.variance(cell, terms))
 
 
+@lru_cache(maxsize=65_536)
 def combination_of(
-    blocks: Sequence[Block], rows: Sequence[tuple[tuple[int, int, int], float]]
+    blocks: tuple[Block, ...], rows: tuple[tuple[tuple[int, int, int], float], ...]
 ) -> LaplaceCombination:
     """The law of Σ weight·(estimate − truth) over rows, each given by block, side and place."""
     places = dict.fromkeys(place[:2] for place, _ in rows)
@@ -79,25 +79,12 @@ def combination_of(
     doubts = {at: np.zeros(len(own)) for at, own in added.items()}
     for (block, side, place), weight in rows:
         own, doubt = blocks[block].weighed(place)
-        # of one row as it is nothing is rounded
+        # one row with weight 1 is not rounded
         off = 0.0 if len(rows) == 1 and weight == 1 else relative(len(rows) + 3)
         added[block, side] += weight * own
         doubts[block, side] += abs(weight) * (doubt + off * np.abs(own))
-    every, doubt = (np.concatenate([*found.values()]) for found in (added, doubts))
-    return LaplaceCombination(every, np.concatenate(rates), doubt)
-
-
-def row_law(block: Block, rows: Any, place: int) -> LaplaceCombination:
-    """The law of the error of any sum over the atoms of a block, asked for or not."""
-    weights, doubts = block.weighed(place, rows)
-    return LaplaceCombination(weights, block.rates, doubts)
-
-
-@lru_cache(maxsize=65_536)
-def _combined(
-    blocks: tuple[Block, ...], rows: tuple[tuple[tuple[int, int, int], float], ...]
-) -> LaplaceCombination:
-    return combination_of(blocks, rows)
+    weights, doubt = (np.concatenate([*each.values()]) for each in (added, doubts))
+    return LaplaceCombination(weights, np.concatenate(rates), doubt)
 
 
 @lru_cache(maxsize=65_536)
@@ -112,10 +99,7 @@ def _quick_half(error: LaplaceCombination, level: Fraction) -> float:
 
 @dataclass(frozen=True)
 class Estimated(Linear):
-    """A weighted sum of estimates: counts, sums, and what is added to them.
-
-    Its interval is that of the noise, wider by how far rounding may have moved the estimates.
-    """
+    """A weighted sum of estimates; its interval is that of the noise, widened by rounding."""
 
     found: Any = field(default=None, repr=False)
 
@@ -130,10 +114,11 @@ class Estimated(Linear):
     def error(self, parts: Parts) -> Error:
         return self._at(self.found.worst(self.terms))
 
+    def slack(self, noisy: Noisy) -> Fraction:
+        return sum((abs(t.weight) for t in self.terms), Fraction(0)) * noisy[1][1]
+
     def interval(self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None) -> Interval:
-        cell, slack = noisy[1]
-        half = Fraction(_half(self._at(cell), level))
-        half += sum(abs(t.weight) for t in self.terms) * slack
+        half = Fraction(_half(self._at(noisy[1][0]), level)) + self.slack(noisy)
         value = self._unrounded(noisy)
         return value - half, value + half
 
@@ -142,16 +127,13 @@ class Estimated(Linear):
             return self.error(parts).mean_absolute_error
         return self._at(noisy[1][0]).mean_absolute_error
 
-    def before_rows(self, parts: Parts, rows: int | None) -> Error:
-        return self.error(parts)
-
     def moved(self, parts: int, places: int) -> Estimated:
         return self
 
 
 @dataclass(frozen=True)
-class EstimatedMean(Additive):
-    """low + (high − low)·below / (above + below), from the two estimates of a pair.
+class EstimatedMean(PairMean):
+    """The mean from the two estimates of a pair.
 
     Its interval holds every mean that the estimates do not reject: for the share s of the range,
     (1 − s)·below − s·above is an error alone, whose law is known. That law is computed for few
@@ -165,51 +147,38 @@ class EstimatedMean(Additive):
     high: Fraction
     found: Any = field(default=None, repr=False)
 
-    def _pair(self, noisy: Noisy) -> tuple[int, int]:
+    def pair(self, noisy: Noisy) -> tuple[int, int]:
         return noisy[0][self.above], noisy[0][self.below]
 
-    def value(self, noisy: Noisy, rows: int | None) -> Fraction:
-        above, below = self._pair(noisy)
-        both = above + below
-        if both <= 0:
-            return (self.low + self.high) / 2  # no rows are visible: the middle of the range
-        share = Fraction(min(max(below, 0), both), both)
-        return self.low + (self.high - self.low) * share
-
-    def _blend(self, cell: int, share: float) -> LaplaceCombination:
-        near = Fraction(share)
-        terms = Term(0, self.below, (1 - near) / FINE), Term(0, self.above, -near / FINE)
+    def _law(self, cell: int, below: Fraction, above: Fraction) -> LaplaceCombination:
+        """The law of the error of below·Σ(x − low) + above·Σ(high − x), in steps."""
+        terms = Term(0, self.below, below / FINE), Term(0, self.above, above / FINE)
         law: LaplaceCombination = self.found.combination(cell, terms)
         return law
 
     def reach(self, cell: int, share: float, level: Fraction) -> float:
-        """How far the error at a share of the range is off at most, with that probability."""
+        """A bound of the error at a share of the range, with that probability."""
         near = round(share * _SHARES) / _SHARES
         outside = 1 - level
-        # the two sides have the same law, so that a share and what it leaves have one too
-        own = _half(self._blend(cell, min(near, 1 - near)), 1 - outside * (1 - _HIDDEN))
+        # both sides have the same law, so that a share and 1 minus it have the same error
+        least = Fraction(min(near, 1 - near))
+        own = _half(self._law(cell, 1 - least, -least), 1 - outside * (1 - _HIDDEN))
         if share == near:
             return own
-        one = Fraction(1, FINE)
-        both = self.found.combination(cell, (Term(0, self.below, one), Term(0, self.above, one)))
+        both = self._law(cell, Fraction(1), Fraction(1))
         return own + abs(share - near) * _quick_half(both, 1 - outside * _HIDDEN)
 
     def error(self, parts: Parts) -> Error:
         """The error of a mean in the middle of its range, times the number of rows, in its unit."""
-        half = Fraction(1, 2) * self._step
-        terms = Term(0, self.below, half / FINE), Term(0, self.above, -half / FINE)
-        law: LaplaceCombination = self.found.combination(self.found.worst(terms[:1]), terms)
-        return law
-
-    @property
-    def _step(self) -> Fraction:
         block = self.found.blocks[self.found.places[self.above][0]]
-        return (self.high - self.low) / int(block.quantity.span)
+        half = (self.high - self.low) / int(block.quantity.span) / 2
+        cell = self.found.worst((Term(0, self.below, half / FINE),))
+        return self._law(cell, half, -half)
 
     def interval(
         self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
     ) -> Interval | None:
-        above, below = (number / FINE for number in self._pair(noisy))
+        above, below = (number / FINE for number in self.pair(noisy))
         cell, slack = noisy[1]
         off = slack / FINE + relative(8) * (abs(above) + abs(below))
 
@@ -217,48 +186,34 @@ class EstimatedMean(Additive):
             half = self.reach(cell, share, level) + off
             return abs((1 - share) * below - share * above) > half
 
-        guess = float((self.value(noisy, rows) - self.low) / (self.high - self.low))
-        span = self.high - self.low
-        low, high = (_edge(rejected, guess, end) for end in (0.0, 1.0))
-        return self.low + span * Fraction(low), self.low + span * Fraction(high)
+        def edge(inside: float, end: float) -> float:
+            if not rejected(end):
+                return end
+            while abs(end - inside) > max(_CLOSE, abs(inside) * 1e-4):
+                middle = (inside + end) / 2
+                inside, end = (inside, middle) if rejected(middle) else (middle, end)
+            return end
 
-
-def _edge(rejected: Callable[[float], bool], inside: float, end: float) -> float:
-    """Between what is not rejected and what is, on the side of what is."""
-    if not rejected(end):
-        return end
-    while abs(end - inside) > max(_CLOSE, abs(inside) * 1e-4):
-        middle = (inside + end) / 2
-        inside, end = (inside, middle) if rejected(middle) else (middle, end)
-    return end
-
-
-# -- Which quantities the questions need: counts, sums, and the pairs of means ---------------------
-
-ROWS = Quantity("rows")
+        return self.shares(noisy, edge)
 
 
 def is_linear(question: Question) -> bool:
     """Whether a question has nothing but counts, sums and means of columns of rows.
 
-    One value of each person is not linear in rows: it is cut to its bounds.
+    One value of each person is not linear in rows, because it is clipped to its bounds.
     """
     aggregates = question.aggregates()
-    return (
-        bool(aggregates)
-        and question.persons is None
-        and all(
-            a.kind in ("count", "sum", "avg") and a == Aggregate(a.kind, a.column)
-            for a in aggregates
-        )
-    )
+    if not aggregates or question.persons is not None:
+        return False
+    plain = [a for a in aggregates if a == Aggregate(a.kind, a.column)]
+    return len(plain) == len(aggregates) and {a.kind for a in plain} <= {"count", "sum", "avg"}
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Need:
-    """What one aggregate needs: a slice of a block, and how its variance follows from one side's.
+    """The slice of a block that one aggregate needs.
 
-    factor: its variance is so many times that of a side, in squared units.
+    factor: its variance as a multiple of that of one side, in squared units.
     """
 
     question: int
@@ -267,17 +222,21 @@ class Need:
     factor: Fraction
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Layout:
-    """The blocks, and for each the needs that it serves."""
+    """The needs that the block of each quantity serves."""
 
     needs: Mapping[Quantity, tuple[Need, ...]]
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        return tuple(sorted({need.question for needs in self.needs.values() for need in needs}))
 
     def slices(self, quantity: Quantity) -> tuple[Slice, ...]:
         return tuple(dict.fromkeys(need.slice for need in self.needs[quantity]))
 
     def allowed(self, quantity: Quantity, alone: Mapping[tuple[int, Aggregate], float]) -> Reals:
-        """The variance of a side that each row may have, if none shall be worse than alone."""
+        """The largest variance of a side at each row for which no answer is worse than alone."""
         slices = self.slices(quantity)
         bars = dict.fromkeys(slices, np.inf)
         for need in self.needs[quantity]:
@@ -292,16 +251,13 @@ class Layout:
 
 
 def layouts(questions: Mapping[int, Question], schema: Schema) -> Iterator[Layout]:
-    """Counts by themselves; and in the pair of the one column, if there is one without gaps."""
-    columns = dict.fromkeys(
-        a.column for q in questions.values() for a in q.aggregates() if a.kind != "count"
-    )
-    paired = {a.column for q in questions.values() for a in q.aggregates() if a.kind == "avg"}
-    yield _layout(questions, schema, paired, None)
-    counted = any(a.kind == "count" for q in questions.values() for a in q.aggregates())
-    (only, *others) = [*columns, None]
-    single = only is not None and others == [None]
-    if counted and single and only is not None and _never_missing(only, schema):
+    """Counts by themselves; and in the pair of the only column, if it is never missing."""
+    every = [a for q in questions.values() for a in q.aggregates()]
+    yield _layout(questions, schema, {a.column for a in every if a.kind == "avg"}, None)
+    columns = {a.column for a in every if a.kind != "count"}
+    only = columns.pop() if len(columns) == 1 else None
+    counted = any(a.kind == "count" for a in every)
+    if counted and only is not None and _never_missing(only, schema):
         yield _layout(questions, schema, {only}, only)
 
 
@@ -315,11 +271,10 @@ def _layout(
     for number, question in questions.items():
         for aggregate in question.aggregates():
             quantity, factor = _quantity(aggregate, schema, paired, counting)
-            present = ""
-            if aggregate.kind == "count" and aggregate.column is not None:
-                present = "" if _never_missing(aggregate.column, schema) else aggregate.column
-            one = Slice(number, question.cells, present)
-            needs.setdefault(quantity, []).append(Need(number, aggregate, one, factor))
+            column = aggregate.column if aggregate.kind == "count" else None
+            present = "" if column is None or _never_missing(column, schema) else column
+            own = Slice(number, question.cells, present)
+            needs.setdefault(quantity, []).append(Need(number, aggregate, own, factor))
     return Layout({quantity: tuple(own) for quantity, own in needs.items()})
 
 
@@ -328,7 +283,7 @@ def _quantity(
 ) -> tuple[Quantity, Fraction]:
     name = counting if aggregate.kind == "count" else aggregate.column
     if name is None:
-        return ROWS, Fraction(1)
+        return Quantity("rows"), Fraction(1)
     column = schema.column(name)
     assert isinstance(column, Number)  # noqa: S101 - the parser takes no sum of anything else
     low, high = int(column.low / column.grid), int(column.high / column.grid)
@@ -347,20 +302,16 @@ def _never_missing(name: str, schema: Schema) -> bool:
 
 
 def readings(
-    question: Question,
-    found: Components,
-    needs: Sequence[tuple[Need, Quantity, int]],
-    schema: Schema,
+    found: Components, needs: Sequence[tuple[Need, Quantity, int]], schema: Schema
 ) -> dict[Aggregate, Reading]:
-    """How each aggregate of a question is read off its components.
+    """How each aggregate of a question follows from its components.
 
-    needs: what each aggregate needs, the quantity of its block, and the first of its components.
+    needs: of each aggregate, with the quantity of its block and the first of its components.
     """
-    made: dict[Aggregate, Reading] = {}
-    for need, quantity, first in needs:
-        aggregate = need.aggregate
-        made[aggregate] = _reading(aggregate, quantity, first, found, schema)
-    return made
+    return {
+        need.aggregate: _reading(need.aggregate, quantity, first, found, schema)
+        for need, quantity, first in needs
+    }
 
 
 def _reading(
@@ -371,13 +322,12 @@ def _reading(
         return Estimated((Term(0, first, one),), found=found)
     column = schema.column(quantity.column)
     assert isinstance(column, Number)  # noqa: S101 - as above
-    grid, low, high = column.grid, quantity.low, quantity.high
+    grid = column.grid
     if quantity.kind == "total":
         return Estimated((Term(0, first, grid * one),), found=found)
     if aggregate.kind == "avg":
         return EstimatedMean(first, first + 1, column.low, column.high, found=found)
-    width = max(1, high - low)
-    above, below = (1, 1) if aggregate.kind == "count" else (low * grid, high * grid)
-    weights = Fraction(above) / width * one, Fraction(below) / width * one
+    ends = (1, 1) if aggregate.kind == "count" else (quantity.low * grid, quantity.high * grid)
+    weights = [Fraction(end) / quantity.span * one for end in ends]
     terms = [Term(0, first + side, weight) for side, weight in enumerate(weights) if weight]
     return Estimated(tuple(terms), found=found)

@@ -1,15 +1,17 @@
-"""The best strategy for every block, and the share of the price that each gets, without rows."""
+"""The best strategy of every block, and its share of the price, without rows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...privacy.loss import EpsilonDelta
+from ...privacy.loss import NOTHING, EpsilonDelta
+from ..aggregates.strategy import SAME
 from ..question import Aggregate, Question
-from .grid import Atoms, Grid, Slice, atoms_of, with_outside
+from .grid import Atoms, Grid, atoms_of, with_outside
 from .level import Level, Reals, Runs
 from .marginals import Marginals, TableRows, TableStrategy, choose_marginals
 from .measured_quantity import Block, Quantity, make_block, swap_of
@@ -17,21 +19,15 @@ from .range_strategies import Weighted, grouped, lines, sampled
 from .required_quantities import Layout
 from .strategy import PricedStrategy, of_levels
 
-SAME = 1 + 1e-6
-"""Prices are whole billionths: two ways at the same price may differ by that little."""
 _SMALLEST = 1e-300
 _PARTS = 1 << 12
 _MOST_COLUMNS = 7
 _MOST_TABLES = 10
 
 
-Known = dict[Quantity, tuple[Atoms | None, list[PricedStrategy]]]
-"""The atoms of a layout's blocks, and their plain strategies."""
-
-
 @dataclass(frozen=True)
 class BlockSetting:
-    """What decides the price: that of all blocks, how rows may change, how many a person has.
+    """The price of all blocks, the neighbours, and the rows of a person.
 
     rows_public: whether the number of all rows is the same for all neighbours.
     """
@@ -44,83 +40,151 @@ class BlockSetting:
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """A candidate with the errors of all rows, in parts of what they may be, at a price of 1."""
+    """A candidate with the sum of the errors of all rows at a price of 1, as multiples of those
+    allowed, and the price that it needs so that none is above 1."""
 
     candidate: PricedStrategy
-    errors: Reals
-
-    @property
-    def need(self) -> float:
-        """The price at which no row is worse than it may be."""
-        return float(np.sqrt(self.errors.max(initial=0)))
-
-    @property
-    def total(self) -> float:
-        return float(self.errors.sum())
+    total: float
+    need: float
 
 
-def blocks_for(
-    layout: Layout,
-    grid: Grid,
-    questions: Sequence[Question],
-    alone: Mapping[tuple[int, Aggregate], float],
-    setting: BlockSetting,
-    known: Known,
-    *,
-    bounded: bool,
-) -> list[Block] | None:
-    """The blocks of a layout at their best; None if some have no strategy.
+@dataclass(eq=False)
+class BlockSearch:
+    """The best blocks of a layout."""
 
-    Parameters
-        alone: the variance of each question's aggregates, asked alone.
-        known: what was found for the same layout before; it is added to.
-        bounded: whether no answer may be worse than that.
-    """
-    every = {need.question for needs in layout.needs.values() for need in needs}
-    epsilon = float(setting.price.epsilon)
-    chosen: dict[Quantity, _Judged] = {}
-    for quantity, needs in layout.needs.items():
-        scale = quantity.span * setting.rows_per_unit
-        allowed = _smooth(layout.allowed(quantity, alone)) / scale**2
-        part = epsilon * len({need.question for need in needs}) / len(every)
-        judged = [
-            _Judged(one, _errors(one) * _swap(one, quantity, setting) ** 2 / allowed)
-            for one in _candidates(
-                layout, quantity, grid, questions, allowed * part**2, bounded, setting, known
-            )
+    layout: Layout
+    grid: Grid
+    questions: Sequence[Question]
+    setting: BlockSetting
+    _known: dict[Quantity, tuple[Atoms | None, list[PricedStrategy]]] = field(default_factory=dict)
+
+    def blocks(
+        self, alone: Mapping[tuple[int, Aggregate], float], *, bounded: bool
+    ) -> list[Block] | None:
+        """One for each quantity; None if some quantity has no strategy.
+
+        Parameters
+            alone: the variance of each question's aggregates, asked alone.
+            bounded: whether no answer may be worse than that.
+        """
+        layout, setting = self.layout, self.setting
+        epsilon = float(setting.price.epsilon)
+        chosen: dict[Quantity, _Judged] = {}
+        for quantity, needs in layout.needs.items():
+            scale = quantity.span * setting.rows_per_unit
+            allowed = _smooth(layout.allowed(quantity, alone)) / scale**2
+            part = epsilon * len({need.question for need in needs}) / len(layout.asked)
+            judged = []
+            for candidate in self._candidates(quantity, allowed * part**2, bounded):
+                errors = _errors(candidate) * self._swap(candidate, quantity) ** 2 / allowed
+                need = float(np.sqrt(errors.max(initial=0)))
+                judged.append(_Judged(candidate, float(errors.sum()), need))
+            if not judged:
+                return None
+            fitting = [one for one in judged if one.need <= part * SAME] if bounded else judged
+            chosen[quantity] = min(fitting or judged, key=lambda one: float(f"{one.total:.6g}"))
+        pairs = [(one.total, one.need) for one in chosen.values()]
+        shares = _shares(pairs, epsilon, bounded=bounded)
+        prices = [setting.price.part(int(share * _PARTS) / _PARTS) for share in shares[:-1]]
+        prices.append(setting.price - sum(prices, start=NOTHING))
+        return [
+            _block(layout, quantity, one.candidate, price, setting)
+            for (quantity, one), price in zip(chosen.items(), prices, strict=True)
         ]
-        if not judged:
-            return None
-        fitting = [one for one in judged if one.need <= part * SAME] if bounded else judged
-        chosen[quantity] = min(fitting or judged, key=lambda one: float(f"{one.total:.6g}"))
-    shares = _shares([(one.total, one.need) for one in chosen.values()], epsilon, bounded=bounded)
-    left, made = setting.price, []
-    for place, (quantity, one) in enumerate(chosen.items()):
-        part = int(shares[place] * _PARTS) / _PARTS
-        price = left if place == len(chosen) - 1 else setting.price.part(part)
-        left -= price
-        made.append(
-            make_block(
-                quantity,
-                layout.slices(quantity),
-                one.candidate,
-                price,
-                replace=setting.replace,
-                rows_per_unit=setting.rows_per_unit,
-            )
+
+    def _swap(self, one: PricedStrategy, quantity: Quantity) -> float:
+        """The cost of replacing a row, relative to that of adding one."""
+        if not self.setting.replace:
+            return 1.0
+        prices = [max(1, int(p * 2**14)) for p in one.prices]
+        return float(swap_of(one.strategy, quantity, prices))
+
+    def _candidates(
+        self, quantity: Quantity, allowed: Reals, bounded: bool
+    ) -> list[PricedStrategy]:
+        # where replacing costs twice what adding does
+        half = allowed / (4 if self.setting.replace else 1)
+        sum_public = self.setting.rows_public and quantity.kind == "rows"
+        tables = self._tables(quantity, half, bounded)
+        candidates = [] if tables is None else [tables]
+        if quantity not in self._known:
+            self._known[quantity] = self._plain(quantity, half, sum_public)
+        atoms, plain = self._known[quantity]
+        if atoms is None:
+            return candidates
+        pairs = self.setting.replace and quantity.kind == "rows"
+        of_questions = grouped(
+            *(atoms.rows, self.layout.questions(quantity), allowed if pairs else half),
+            bounded=bounded,
+            replace=pairs,
+            sum_public=sum_public,
+            signed=quantity.kind == "total" and quantity.low < 0,
         )
-    return made
+        return [*candidates, *plain, *_priced(of_questions, atoms, sum_public)]
+
+    def _plain(
+        self, quantity: Quantity, allowed: Reals, sum_public: bool
+    ) -> tuple[Atoms | None, list[PricedStrategy]]:
+        """The atoms, and strategies that are the same whether or not some answer may be worse."""
+        atoms = atoms_of(self.grid, self.questions, self.layout.slices(quantity))
+        if atoms is None:
+            return None, []
+        if sum_public:
+            atoms = with_outside(atoms, self.grid)
+        found = [_leaves(atoms.many)]
+        if atoms.line:
+            found += lines(atoms.rows, allowed, sum_public=sum_public)
+        return atoms, _priced(found, atoms, sum_public)
+
+    def _tables(self, quantity: Quantity, allowed: Reals, bounded: bool) -> PricedStrategy | None:
+        """Marginals, where every question is a table of the same rows by some of the columns."""
+        grid, slices = self.grid, self.layout.slices(quantity)
+        asked = [self.questions[one.question] for one in slices]
+        orders = tuple(tuple(grid.index[key.column] for key in q.keys) for q in asked)
+        sets = list(map(frozenset, orders))
+        if not 2 <= len(grid.axes) <= _MOST_COLUMNS or not 2 <= len(set(sets)) <= _MOST_TABLES:
+            return None
+        same_rows = all(q.where == grid.where for q in asked) and not any(
+            one.present for one in slices
+        )
+        plain = all(len(axes) == len(order) for axes, order in zip(sets, orders, strict=True))
+        whole = all(
+            key.cells == grid.shape[grid.index[key.column]] - 1 for q in asked for key in q.keys
+        )
+        if not same_rows or not plain or not whole:
+            return None
+        sizes = tuple(axis.key.cells - (not axis.may_miss) for axis in grid.axes)
+        table = Marginals(sizes)
+        rows = TableRows(table, orders, tuple(tuple(key.cells for key in q.keys) for q in asked))
+        starts = rows.offsets[:-1]
+        cells = np.diff(rows.offsets).astype(np.float64)
+        prices = choose_marginals(
+            table, sets, allowed[starts], cells / cells.sum(), bounded=bounded
+        )
+        total = sum(prices.values())
+        strategy = TableStrategy("marginals", table, tuple(prices))
+        labels = np.full(grid.shape, -1)
+        labels[tuple(map(slice, sizes))] = np.arange(math.prod(sizes)).reshape(sizes)
+        shares = tuple(p / total for p in prices.values())
+        return PricedStrategy(strategy, shares, rows, labels.ravel())
 
 
-def _swap(one: PricedStrategy, quantity: Quantity, setting: BlockSetting) -> float:
-    """How much more it costs to replace a row than to add one."""
-    if not setting.replace:
-        return 1.0
-    return float(swap_of(one.strategy, quantity, [max(1, int(p * 2**14)) for p in one.prices]))
+def _block(
+    layout: Layout,
+    quantity: Quantity,
+    chosen: PricedStrategy,
+    price: EpsilonDelta,
+    setting: BlockSetting,
+) -> Block:
+    return make_block(
+        *(quantity, layout.slices(quantity), chosen, price),
+        replace=setting.replace,
+        rows_per_unit=setting.rows_per_unit,
+    )
 
 
 def _smooth(variances: Reals) -> Reals:
-    """Those of continuous Laplace noise of the same loss: strategies are compared by these, which
+    """Those of continuous Laplace noise of the same loss, by which strategies are compared: they
     fall with the square of the price however large it is."""
     loss = 2 * np.arcsinh(1 / np.sqrt(2 * np.maximum(variances, _SMALLEST)))
     return np.asarray(2 / loss**2)
@@ -133,31 +197,31 @@ def line_block(
     declared: Callable[[int], Runs],
     setting: BlockSetting,
 ) -> Block:
-    """The cells of a histogram, released in the way that is best for what is added up from them.
+    """The cells of a histogram, with the best strategy for declared sums of them.
 
-    declared: that, over so many cells.
+    declared: these sums, over so many cells.
     """
-    ((quantity, _),) = layout.needs.items()
-    slices = layout.slices(quantity)
-    atoms = atoms_of(grid, [question], slices)
+    (quantity,) = layout.needs
+    atoms = atoms_of(grid, [question], layout.slices(quantity))
     assert atoms is not None  # noqa: S101 - the cells of a histogram are at most its atoms
-    target, known = declared(atoms.many), setting.rows_public
-    if known:
+    target, public = declared(atoms.many), setting.rows_public
+    if public:
         atoms = with_outside(atoms, grid)
-        target = Runs(atoms.many, target.offsets, target.first, target.last)
-    leaves: Weighted = (Level.leaves(atoms.many),), (1.0,)
-    ways = [("atoms", leaves), *lines(target, np.ones(len(target)), sum_public=known)]
+        target = replace(target, atoms=atoms.many)
     some = sampled(target)
-    judged = []
-    for name, (levels, prices) in ways:
-        one = of_levels(name, levels, prices, some, atoms.labels, sum_public=known)
-        judged.append((float(_errors(one).mean()), replace(one, rows=atoms.rows)))
-    best = min(judged, key=lambda pair: pair[0])[1]
-    return make_block(
-        *(quantity, slices, best, setting.price),
-        replace=setting.replace,
-        rows_per_unit=setting.rows_per_unit,
-    )
+    candidates = [
+        of_levels(name, *weighted, some, atoms.labels, sum_public=public)
+        for name, weighted in [
+            _leaves(atoms.many),
+            *lines(target, np.ones(len(target)), sum_public=public),
+        ]
+    ]
+    best = min(candidates, key=lambda one: float(_errors(one).mean()))
+    return _block(layout, quantity, replace(best, rows=atoms.rows), setting.price, setting)
+
+
+def _leaves(atoms: int) -> tuple[str, Weighted]:
+    return "atoms", ((Level.leaves(atoms),), (1.0,))
 
 
 def _errors(one: PricedStrategy) -> Reals:
@@ -167,7 +231,7 @@ def _errors(one: PricedStrategy) -> Reals:
 
 
 def _shares(blocks: Sequence[tuple[float, float]], epsilon: float, *, bounded: bool) -> list[float]:
-    """The parts of the price with the least Σ total/price², none below its need if that fits."""
+    """The shares of the price with the least Σ total/price², none below its need if possible."""
     totals = np.array([max(total, 1e-300) for total, _ in blocks])
     least = np.array([need for _, need in blocks]) / epsilon
     if not bounded or least.sum() >= 1:
@@ -184,98 +248,10 @@ def _shares(blocks: Sequence[tuple[float, float]], epsilon: float, *, bounded: b
     return [float(share) for share in shares / shares.sum()]
 
 
-def _candidates(
-    layout: Layout,
-    quantity: Quantity,
-    grid: Grid,
-    questions: Sequence[Question],
-    allowed: Reals,
-    bounded: bool,
-    setting: BlockSetting,
-    known: Known,
+def _priced(
+    found: Sequence[tuple[str, Weighted]], atoms: Atoms, sum_public: bool
 ) -> list[PricedStrategy]:
-    slices = layout.slices(quantity)
-    found = []
-    half = allowed / (4 if setting.replace else 1)  # where replacing costs twice what adding does
-    sum_public = setting.rows_public and quantity.kind == "rows"
-    tables = _tables(grid, questions, layout, quantity, half, bounded)
-    if tables is not None:
-        found.append(tables)
-    if quantity not in known:
-        known[quantity] = _plain(grid, questions, slices, half, sum_public)
-    atoms, plain = known[quantity]
-    if atoms is None:
-        return found
-    rows, labels = atoms.rows, atoms.labels
-    found += plain
-    of = layout.questions(quantity)
-    pairs = setting.replace and quantity.kind == "rows"
-    bars = allowed if pairs else half
-    signed = quantity.kind == "total" and quantity.low < 0
-    for name, (levels, prices) in grouped(
-        *(rows, of, bars),
-        bounded=bounded,
-        replace=pairs,
-        sum_public=sum_public,
-        signed=signed,
-    ):
-        found.append(of_levels(name, levels, prices, rows, labels, sum_public=sum_public))
-    return found
-
-
-def _plain(
-    grid: Grid,
-    questions: Sequence[Question],
-    slices: Sequence[Slice],
-    allowed: Reals,
-    sum_public: bool,
-) -> tuple[Atoms | None, list[PricedStrategy]]:
-    """The atoms, and strategies that are the same whether or not some answer may be worse."""
-    atoms = atoms_of(grid, questions, slices)
-    if atoms is None:
-        return None, []
-    if sum_public:
-        atoms = with_outside(atoms, grid)
-    ways: list[tuple[str, Weighted]] = [("atoms", ((Level.leaves(atoms.many),), (1.0,)))]
-    if atoms.line:
-        ways += lines(atoms.rows, allowed, sum_public=sum_public)
-    return atoms, [
-        of_levels(name, *way, atoms.rows, atoms.labels, sum_public=sum_public) for name, way in ways
+    return [
+        of_levels(name, *weighted, atoms.rows, atoms.labels, sum_public=sum_public)
+        for name, weighted in found
     ]
-
-
-def _tables(
-    grid: Grid,
-    questions: Sequence[Question],
-    layout: Layout,
-    quantity: Quantity,
-    allowed: Reals,
-    bounded: bool,
-) -> PricedStrategy | None:
-    """Marginals, where every question is a table of the same rows by some of the columns."""
-    slices = layout.slices(quantity)
-    asked = [questions[one.question] for one in slices]
-    columns = len(grid.axes)
-    sets = [frozenset(grid.axis(key.column) for key in q.keys) for q in asked]
-    if not 2 <= columns <= _MOST_COLUMNS or len(set(sets)) > _MOST_TABLES or len(set(sets)) < 2:
-        return None
-    plain = all(
-        q.where == grid.where and len(s) == len(q.keys) and not one.present
-        for q, s, one in zip(asked, sets, slices, strict=True)
-    )
-    whole = all(key.cells == grid.shape[grid.axis(key.column)] - 1 for q in asked for key in q.keys)
-    if not plain or not whole:
-        return None
-    sizes = tuple(axis.key.cells - (not axis.may_miss) for axis in grid.axes)
-    table = Marginals(sizes)
-    orders = tuple(tuple(grid.axis(key.column) for key in q.keys) for q in asked)
-    rows = TableRows(table, orders, tuple(tuple(key.cells for key in q.keys) for q in asked))
-    starts = rows.offsets[:-1]
-    cells = np.diff(rows.offsets).astype(np.float64)
-    prices = choose_marginals(table, sets, allowed[starts], cells / cells.sum(), bounded=bounded)
-    total = sum(prices.values())
-    strategy = TableStrategy("marginals", table, tuple(prices))
-    every = np.full(grid.cells, -1)
-    kept = every.reshape(grid.shape)[tuple(map(slice, sizes))]
-    kept[...] = np.arange(kept.size).reshape(kept.shape)
-    return PricedStrategy(strategy, tuple(p / total for p in prices.values()), rows, every)

@@ -1,4 +1,4 @@
-"""Workloads that are declared and not written out: every threshold, every range, every table."""
+"""Declared workloads: every threshold, every range, every table."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MOST_VALUES = 10_000
 class Line:
     """Every threshold, or every range, of one column.
 
-    Asked, it is one histogram, whose noise is shaped to what is added up from it: `answers.up_to`
-    and `answers.between` give any of the declared answers with its own interval.
+    It is asked as one histogram, whose noise is shaped to the declared sums of its cells:
+    `answers.up_to` and `answers.between` give any of these with its own interval.
     """
 
     column: str
@@ -32,69 +32,61 @@ class Line:
     where: str | None = None
 
     def texts(self, schema: Schema) -> list[str]:
-        """The histogram, as SQL."""
         column = schema.column(self.column)
         if not isinstance(column, Bounded) or column.type != "number":
             raise refuse("ask.workload-of-non-number", name=column.name, type=column.type)
         width = show(column.grid if self.width is None else exact(self.width, "width"))
         name = _quoted(column.name, schema)
-        where = "" if self.where is None else f" WHERE {self.where}"
-        return [
-            f"SELECT BIN({name}, {width}) AS {name}, COUNT(*) AS count FROM {schema.name}{where} "  # noqa: S608
-            f"GROUP BY 1"
-        ]
+        return [_counts(f"BIN({name}, {width}) AS {name}", 1, self.where, schema)]
 
     def check(self, questions: Sequence[Question]) -> None:
-        """Refuses texts that became anything but the one histogram."""
+        """Refuses questions that are not the one histogram."""
         _check_counts(questions)
         if len(questions[0].keys) != 1:
             raise refuse("ask.workload-unknown-parts")
 
     def rows(self, atoms: int) -> Runs:
-        """What is added up, over the cells of the histogram."""
-        if not self.ranges:
-            ends = np.stack([np.zeros(atoms, dtype=np.int64), np.arange(1, atoms + 1)], axis=1)
-        else:
+        """The declared sums over cells of the histogram."""
+        first, last = np.zeros(atoms, dtype=np.int64), np.arange(atoms)
+        if self.ranges:
             first, last = np.triu_indices(atoms)
-            ends = np.stack([first, last + 1], axis=1)
-        return Runs(atoms, np.arange(len(ends) + 1), ends[:, 0], ends[:, 1])
+        return Runs(atoms, np.arange(len(first) + 1), first, last + 1)
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Every table by so many of the columns."""
+    """Every table of counts by so many of the columns."""
 
     columns: tuple[str, ...]
     ways: int
     where: str | None = None
 
     def texts(self, schema: Schema) -> list[str]:
-        """The tables, as SQL."""
-        where = "" if self.where is None else f" WHERE {self.where}"
-        found = []
-        for chosen in combinations(self.columns, self.ways):
-            keys = ", ".join(_quoted(name, schema) for name in chosen)
-            places = ", ".join(str(i + 1) for i in range(len(chosen)))
-            found.append(
-                f"SELECT {keys}, COUNT(*) AS count FROM {schema.name}{where} GROUP BY {places}"  # noqa: S608
-            )
-        return found
+        quoted = [_quoted(name, schema) for name in self.columns]
+        tables = combinations(quoted, self.ways)
+        return [_counts(", ".join(keys), self.ways, self.where, schema) for keys in tables]
 
     def check(self, questions: Sequence[Question]) -> None:
-        """Refuses texts that became anything but tables of counts."""
+        """Refuses questions that are not tables of counts."""
         _check_counts(questions)
 
 
 Declared = Line | Tables
 
 
+def _counts(keys: str, many: int, where: str | None, schema: Schema) -> str:
+    condition = "" if where is None else f" WHERE {where}"
+    numbers = ", ".join(str(i + 1) for i in range(many))
+    return f"SELECT {keys}, COUNT(*) AS count FROM {schema.name}{condition} GROUP BY {numbers}"  # noqa: S608
+
+
 def _quoted(name: str, schema: Schema) -> str:
-    """A declared name in quotes, for it need not be one word; a key such as BIN(age, 10) as is."""
+    """Columns in quotes, because a name may have several words; keys such as BIN(age, 10) as is."""
     return f'"{name}"' if name in schema.columns else name
 
 
 def _check_counts(questions: Sequence[Question]) -> None:
-    """Refuses a condition that goes on after the condition: it is a part of a text."""
+    """Refuses a `where` with further clauses, since it is inserted into SQL."""
     for question in questions:
         after = question.having or question.order or question.limit is not None
         if after or question.persons is not None or question.aggregates() != (Aggregate("count"),):
@@ -115,13 +107,13 @@ def prefixes(column: str, *, width: Number | None = None, where: str | None = No
 
 @checked_call
 def ranges(column: str, *, width: Number | None = None, where: str | None = None) -> Line:
-    """How many rows are from x to y, for all x and y of a number. Parameters as in `prefixes`."""
+    """How many rows are from x to y, for all x and y of a number; parameters as in `prefixes`."""
     return Line(column, width, True, where)
 
 
 @checked_call
 def marginals(columns: Sequence[str], *, ways: int = 2, where: str | None = None) -> Tables:
-    """The tables of counts by every so many of the columns.
+    """The tables of counts by every combination of so many columns.
 
     Parameters
         columns: categories, booleans, or keys such as "BIN(age, 10)".
