@@ -15,8 +15,8 @@ import pytest
 
 import tenue as tn
 from tenue.ask.aggregates.strategy import Range, Setting, Span, Strategy, score_of, sizes
+from tenue.ask.dataset import Kept
 from tenue.ask.plan import planner
-from tenue.ask.plan.kept_plans import Kept
 from tenue.ask.plan.planner import build_plan, epsilon_for, make_plan, strategies
 from tenue.ask.question import Aggregate, Output
 from tenue.ask.sql.parse import parse
