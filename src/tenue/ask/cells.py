@@ -42,7 +42,7 @@ def cell_labels(question: Question, schema: Schema) -> list[tuple[Cell, ...]]:
 
 
 def arranged(rows: list[Row], question: Question | GroupingSets) -> list[Row]:
-    """The rows after HAVING, ORDER BY and LIMIT; undefined values satisfy no comparison, come last."""
+    """The rows after HAVING, ORDER BY and LIMIT. Undefined values satisfy no comparison."""
     rows = [r for r in rows if all(_holds(r[1][c.alias], c) for c in question.having)]
     for order in reversed(question.order):
         known = [r for r in rows if r[1][order.alias] is not None]

@@ -178,8 +178,8 @@ def cells_of(total: Sequence[Key], part: Sequence[Key]) -> list[list[int]]:
 
 _NOTE = (
     "Made consistent, at no price: whole, not negative, and parts add up to the totals asked with "
-    "them. ± is the margin of error at a confidence of at least 95 % and includes how far each value "
-    "was moved. Sums and means of such values are biased; those of raw answers are not."
+    "them. ± is the margin of error at a confidence of at least 95 %, and includes how far each "
+    "value was moved. Sums and means of such values are biased; those of raw answers are not."
 )
 
 

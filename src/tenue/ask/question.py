@@ -317,7 +317,7 @@ _LATER = ("computed", "persons")
 def used_columns(
     question: Question, known: Mapping[str, ComputedColumn]
 ) -> tuple[ComputedColumn, ...]:
-    """The known computed columns that the question uses; what they are computed from comes first."""
+    """The known computed columns that the question uses, each after those it is computed from."""
     found: dict[str, ComputedColumn] = {}
 
     def use(name: str | None) -> None:

@@ -1,13 +1,14 @@
-"""From rows to released numbers: the only step of a question that touches them.
+"""From rows to released numbers: the only step of a question that touches rows.
 
-engine → true whole numbers of every declared cell → noise or selection → what leaves
+engine → true whole numbers of every declared cell → noise or selection → released numbers
 """
 
 from __future__ import annotations
 
 import json
+import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -37,22 +38,22 @@ _EVERY_ROW = Request((Measure("rows"),), None, (), None)
 
 @dataclass(frozen=True)
 class Released:
-    """The noisy whole numbers of every cell, by part: the only thing that left the mechanism.
+    """The noisy whole numbers of every cell, by part: all that leaves the mechanism.
 
-    above: how many persons are above each limit, with noise, where that was bought.
+    rows: the public number of rows, where a mean over all of them needs it.
+    above: how many persons are above each limit, with noise, where that was measured.
     """
 
     cells: tuple[tuple[tuple[int, ...], ...], ...]
     rows: int | None = None
-    """The public number of rows, where a mean over all of them needed it."""
     above: tuple[int, ...] = ()
 
     def to_bytes(self) -> bytes:
         return json.dumps(self._to_dict()).encode()
 
     def _to_dict(self) -> dict[str, object]:
-        bought = {"above": self.above} if self.above else {}
-        return {"released": 1, "cells": self.cells, "rows": self.rows} | bought
+        above = {"above": self.above} if self.above else {}
+        return {"released": 1, "cells": self.cells, "rows": self.rows} | above
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> Released:
@@ -79,7 +80,7 @@ def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM)
 
 
 def _drawn(draws: Sequence[Draw], rows: _Rows, source: Source) -> list[list[int]]:
-    """The numbers of each cell: of one draw, or of several that are drawn cell by cell."""
+    """The numbers of each cell, of one draw, or of several that are drawn cell by cell."""
     if len(draws) == 1:
         return draws[0].released(rows, range(len(rows.places)), source)
     for draw in draws:
@@ -92,10 +93,10 @@ def _drawn(draws: Sequence[Draw], rows: _Rows, source: Source) -> list[list[int]
 
 @dataclass(frozen=True)
 class ReleasedMany:
-    """What left for many questions.
+    """The released numbers of many questions.
 
-    blocks: for each block, side and level the noisy answers of the strategy, from which the answers
-        of questions are estimated. apart: what left for each of the other questions.
+    blocks: for each block, side and level the noisy measurements of the strategy, from which
+        answers are estimated. apart: the released numbers of each of the other questions.
     """
 
     blocks: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
@@ -107,21 +108,21 @@ class ReleasedMany:
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> ReleasedMany:
-        found = json.loads(stored)
-        if isinstance(found, list):  # as it was stored before there were blocks
-            return cls((), tuple(Released._from_dict(one) for one in found))
+        given = json.loads(stored)
+        if isinstance(given, list):  # stored before there were blocks
+            given = {"blocks": (), "apart": given}
         blocks = tuple(
             tuple(tuple(tuple(level) for level in side) for side in block)
-            for block in found["blocks"]
+            for block in given["blocks"]
         )
-        apart = (None if one is None else Released._from_dict(one) for one in found["apart"])
+        apart = (None if one is None else Released._from_dict(one) for one in given["apart"])
         return cls(blocks, tuple(apart))
 
 
 def release_many(
     workload: Workload, engine: Engine, schema: Schema, source: Source = SYSTEM
 ) -> ReleasedMany:
-    """What leaves for all questions of a workload; the rows of its blocks are read once."""
+    """The released numbers of a workload; the rows of its blocks are read once."""
     require_safe(source)
     boxed = _boxed(workload, engine, schema, source)
     apart = tuple(
@@ -155,7 +156,7 @@ def measured_cells(request: Request, engine: Engine) -> dict[int, dict[Measure, 
 def _boxed(
     workload: Workload, engine: Engine, schema: Schema, source: Source
 ) -> dict[int, Released]:
-    """What leaves for questions that share the noise of a box, by number."""
+    """The released numbers of questions that share the noise of a box, by number."""
     noise = workload.together
     if noise is None:
         return {}
@@ -166,12 +167,12 @@ def _boxed(
     pairs = zip(noise.components, workload.owners, strict=True)
     truth = [component.of(atoms[owner]) for component, owner in pairs]
     (drawn,) = noise.draw(1, source)
-    noisy = tuple(value + extra for value, extra in zip(truth, drawn, strict=True))
+    noisy = tuple(map(operator.add, truth, drawn))
     return {number: Released(((noisy,),)) for number in atoms}
 
 
 def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
-    """The exact numbers that a question's counts, sums and means are made of; it has no groups."""
+    """The exact numbers from which counts, sums and means of a question without groups follow."""
     measures = measures_of(component_of(aggregate) for aggregate in question.aggregates())
     request = Request(
         measures, question.where, question.keys, kept_rows(schema), asked_of(question)
@@ -211,17 +212,26 @@ class _Rows:
 
     def ranks(self, column: str) -> list[Profile]:
         if column not in self._ranks:
-            windows = [w for draw in self._draws for w in draw.windows.get(column, ())]
-            asked = self._request
-            found = self._engine.ranks(
-                RankRequest(
-                    *(column, tuple(windows), asked.where, asked.keys, asked.people),
-                    computed=asked.computed,
-                    units=asked.units,
-                )
-            )
-            self._ranks[column] = [found.get(place, _NOBODY) for place in self.places]
+            windows = tuple(w for draw in self._draws for w in draw.windows.get(column, ()))
+            profiles = self._profiles(column, windows, self._request.keys)
+            self._ranks[column] = [profiles.get(place, _NOBODY) for place in self.places]
         return self._ranks[column]
+
+    def _profiles(
+        self,
+        column: str,
+        windows: tuple[Window, ...],
+        keys: tuple[CellKey, ...],
+        computed: tuple[Computed, ...] = (),
+    ) -> Mapping[tuple[int, ...], Profile]:
+        asked = self._request
+        return self._engine.ranks(
+            RankRequest(
+                *(column, windows, asked.where, keys, asked.people),
+                computed=(*asked.computed, *computed),
+                units=asked.units,
+            )
+        )
 
     def votes(self, column: str, categories: int) -> list[list[int]]:
         if column not in self._votes:
@@ -242,24 +252,15 @@ class _Rows:
         return self._distinct[column]
 
     def _by_value(self, keys: tuple[CellKey, ...]) -> Request:
-        """How many rows there are in each cell of the keys, the last of which is a value."""
+        """The request for the rows in each cell of the keys, the last of which is a value."""
         people = self._request.people
         if people is not None:
-            # a limit of groups would cut values; the price is by rows alone
+            # a limit of groups would drop values; the price is by rows alone
             people = replace(people, groups=None)
         return replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
 
     def overall(self, computed: Computed, window: Window) -> Profile:
-        asked = self._request
-        several = (*asked.computed, computed)
-        found = self._engine.ranks(
-            RankRequest(
-                *(computed.name, (window,), asked.where, (), asked.people),
-                computed=several,
-                units=asked.units,
-            )
-        )
-        return found.get((), _NOBODY)
+        return self._profiles(computed.name, (window,), (), (computed,)).get((), _NOBODY)
 
     def totals(self, computed: Computed) -> list[tuple[int, int]]:
         measures = (Measure("present", computed.name), Measure("total", computed.name))

@@ -197,7 +197,7 @@ def test_what_is_assumed_of_the_source_is_what_is_validated() -> None:
         make_plan(ONE_COUNT, described, EpsilonDelta.of("0.25"), sql="SELECT …"), described
     )
     (source,) = (text for text in certificate.assumptions if "from end to end" in text)
-    assert "refused there" in source
+    assert "refuses a table that is not well formed" in source
     assert "not watched" in source
     assert "break the file's own format" not in certificate.to_json()
 

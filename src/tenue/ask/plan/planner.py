@@ -1,10 +1,10 @@
-"""What may be done with a question, decided without rows.
+"""Chooses how to answer a question, without rows.
 
-What cannot share one noise shares the price, and the prices add up. No aggregate that is asked
-together with others is worse than asked alone for an equal part of the price: where a way to answer
-them together is worse for one of them, it is shown and not preferred.
+Aggregates that cannot share one noise share the price, and the prices add up. No aggregate that is
+asked together with others is worse than asked alone for an equal part of the price: a strategy that
+is worse for one of them is shown and not preferred.
 
-A plan names every admissible strategy with its expected error and price, and the one chosen: the
+A plan names every admissible strategy with its expected error and price, and the chosen one: the
 least expected error for the caller's criterion. Two tables that share a schema have the same plan.
 """
 
@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ...arguments import Number, above_zero, fraction_of_one
-from ...arguments import Number as NumberGiven
 from ...engine.request import Measure, People, Request
 from ...engine.sql.statement import check_product
 from ...errors import Refused, nearest, refuse
@@ -52,7 +51,7 @@ from .plan import DECLARED, Candidate, Plan
 from .truncation import Limit, cut_count, limits_of, person_limits
 
 _SUREST = 1 - Fraction(1, 10**9)
-"""Selections cut their scores where less than that is left to miss."""
+"""Selections truncate their scores where less than that is left to miss."""
 
 
 def strategies(
@@ -62,34 +61,34 @@ def strategies(
     wanted: Criterion,
     levels: Mapping[Aggregate, Fraction] | None = None,
 ) -> list[Strategy]:
-    """Every admissible way, each at a total of at most the price.
+    """Every admissible strategy, each at a total of at most the price.
 
-    levels: for values with a rank, those at which intervals are bought with part of the price.
+    levels: for values with a rank, those of the intervals that part of the price pays for.
     """
     ask = _Wanted(setting, price, wanted, levels or {})
     if len(aggregates) == 1:
         return ask.together(aggregates)
     apart = ask.apart(aggregates)
     yardstick = sizes(apart, wanted)
-    found: list[Strategy] = []
-    for way in (ask, replace(ask, aside=True)):
-        found += [
+    together: list[Strategy] = []
+    for asked in (ask, replace(ask, aside=True)):
+        together += [
             replace(one, preferred=no_worse(sizes(one, wanted), yardstick))
-            for one in way.together(aggregates, yardstick)
+            for one in asked.together(aggregates, yardstick)
         ]
-        if any(one.preferred for one in found):
-            return found
-    return [*found, apart]
+        if any(one.preferred for one in together):
+            return together
+    return [*together, apart]
 
 
-def levels_for(question: Question, interval: NumberGiven) -> Mapping[Aggregate, Fraction]:
-    """For each value with a rank, the level at which its interval is bought.
+def levels_for(question: Question, interval: Number) -> Mapping[Aggregate, Fraction]:
+    """For each value with a rank, the level of the interval that is paid for.
 
-    An operation on two answers holds both sides at once, each missing with half of what is allowed:
-    so what stands deeper in an expression is bought at a higher level.
+    An operation on two answers needs both intervals at once, each missing with half of the allowed
+    probability: so an aggregate deeper in an expression has a higher level.
     """
     level = fraction_of_one(interval, "interval")
-    found: dict[Aggregate, Fraction] = {}
+    levels: dict[Aggregate, Fraction] = {}
 
     def walk(expression: Expression, outside: Fraction) -> None:
         if isinstance(expression, Arithmetic):
@@ -98,23 +97,22 @@ def levels_for(question: Question, interval: NumberGiven) -> Mapping[Aggregate, 
         elif isinstance(expression, Applied):
             walk(expression.of, outside)
         elif isinstance(expression, Aggregate) and FAMILY_OF[expression.kind].buys_intervals:
-            found[expression] = max(found.get(expression, level), 1 - outside)
+            levels[expression] = max(levels.get(expression, level), 1 - outside)
 
-    for output in question.outputs:
-        if isinstance(output, Output):
-            walk(output.expression, 1 - level)
-    if not found:
+    for output in _outputs(question):
+        walk(output.expression, 1 - level)
+    if not levels:
         raise refuse("ask.interval-without-rank")
-    if max(found.values()) > _SUREST:
+    if max(levels.values()) > _SUREST:
         raise refuse("ask.interval-out-of-range", interval=interval)
-    return found
+    return levels
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What all aggregates of a question are asked with.
+    """The terms that all aggregates of a question share.
 
-    aside: whether what could share a noise has two, where one is worse for some of them.
+    aside: whether aggregates that could share one noise have two, where one is worse for some.
     """
 
     setting: Setting
@@ -135,38 +133,36 @@ class _Wanted:
     def together(
         self, aggregates: Sequence[Aggregate], yardstick: Mapping[Aggregate, float] | None = None
     ) -> list[Strategy]:
-        """What can share a noise shares it; each block has a part of the price.
+        """Aggregates that can share a noise do; each block has a part of the price.
 
-        yardstick: how far off each aggregate is if asked alone. A noise that serves several
-            aggregates needs less than they would need alone; what it leaves over goes to all blocks
-            in proportion, so that every answer is better by the same factor.
+        yardstick: the error of each aggregate if asked alone. A noise that serves several
+            aggregates needs less than they would need alone; the rest goes to all blocks in
+            proportion, so that every answer is better by the same factor.
         """
         sharing = [a for a in aggregates if a.kind in FAMILY_OF[a.kind].sharing]
-        blocks = self._blocks([a for a in aggregates if a not in sharing])
+        blocks = [
+            block
+            for family in FAMILIES
+            if (
+                asked := [a for a in aggregates if FAMILY_OF[a.kind] is family and a not in sharing]
+            )
+            for block in family.blocks(asked, self.setting, self.levels)
+        ]
         if not blocks:
             return self._shared(sharing, self.price)
         if not sharing:
             return [_beside(None, blocks, split(self.price, len(blocks)))]
         each = split(self.price, len(aggregates))
         usual = each * len(sharing)
-        found = self._shared(sharing, usual)
-        return [
-            _beside(same, blocks, price)
-            for place, one in enumerate(found)
-            for share, price in [self._shares(one, usual, each, len(blocks), yardstick)]
-            for same in self._shared(sharing, share)[place : place + 1]
-        ]
-
-    def _blocks(self, aggregates: Sequence[Aggregate]) -> list[Block]:
-        return [
-            block
-            for family in FAMILIES
-            if (asked := [a for a in aggregates if FAMILY_OF[a.kind] is family])
-            for block in family.blocks(asked, self.setting, self.levels)
-        ]
+        strategies = []
+        for index, one in enumerate(self._shared(sharing, usual)):
+            share, price = self._shares(one, usual, each, len(blocks), yardstick)
+            for shared in self._shared(sharing, share)[index : index + 1]:
+                strategies.append(_beside(shared, blocks, price))
+        return strategies
 
     def _shared(self, sharing: Sequence[Aggregate], price: EpsilonDelta) -> list[Strategy]:
-        """Ways to answer what shares a noise, in the same order at every price."""
+        """The strategies with one shared noise, in the same order at every price."""
         family = FAMILY_OF[sharing[0].kind]
         return family.ways(sharing, self.setting, price, self.wanted, aside=self.aside)
 
@@ -178,18 +174,17 @@ class _Wanted:
         blocks: int,
         yardstick: Mapping[Aggregate, float] | None,
     ) -> tuple[EpsilonDelta, EpsilonDelta]:
-        """The part of the price for what shares a noise, and that for each block."""
+        """The part of the price for the shared noise, and that for each block."""
         needed = 1.0
         if yardstick is not None:
-            found = sizes(shared, self.wanted)
-            ratios = [size / yardstick[a] for a, size in found.items() if yardstick[a] > 0]
+            errors = sizes(shared, self.wanted).items()
+            ratios = [size / yardstick[a] for a, size in errors if yardstick[a] > 0]
             needed = min(1.0, max(ratios, default=1.0))
         share, *rest = self.price.shared([usual.units * needed, *[float(each.units)] * blocks])
         return share, rest[0]
 
 
 def _beside(shared: Strategy | None, blocks: Sequence[Block], price: EpsilonDelta) -> Strategy:
-    """What shares a noise, and blocks besides, each at the price."""
     first = [] if shared is None else [shared]
     whole = merged("", [*first, *(block(price.epsilon) for block in blocks)])
     names = [one.name for one in first]
@@ -197,7 +192,7 @@ def _beside(shared: Strategy | None, blocks: Sequence[Block], price: EpsilonDelt
     return replace(whole, name=" + ".join(dict.fromkeys(names)))
 
 
-# -- What may be done with a question, decided without rows ----------------------------------------
+# -- The plan of a question ------------------------------------------------------------------------
 
 
 def make_plan(
@@ -208,17 +203,17 @@ def make_plan(
     sql: str = "",
     *,
     beside: bool = False,
-    interval: NumberGiven | None = None,
+    interval: Number | None = None,
     mechanism: str | None = None,
-    measure_cut: NumberGiven | None = None,
+    measure_cut: Number | None = None,
 ) -> Plan:
     """The plan for a question at a price, for the caller's criterion.
 
     mechanism: the name of the candidate to choose; None for the one with the least error.
-    interval: the level of value intervals that part of the price shall buy.
-    measure_cut: the share of the price that buys how many persons are above the limits.
-    beside: others are answered for the same price, about rows that cannot be the same: the
-        question is one cell of several.
+    interval: the level of intervals in values that part of the price shall pay for.
+    measure_cut: the share of the price that measures how many persons are above the limits.
+    beside: the question is one cell of several: others are answered for the same price, about
+        disjoint rows.
     """
     if question.persons is None:
         check_limited(schema)
@@ -233,7 +228,7 @@ def make_plan(
 
 
 def _least_cut(asking: _Asking, kept: Sequence[People | None], mechanism: str | None) -> Plan:
-    """The plan that cuts no groups, where that is worth its error and cuts nothing else instead."""
+    """The plan that counts all groups, where that is worth its error and truncates nothing else."""
     if len(kept) == 1:
         return asking.plan(kept[0], mechanism)
     everybody, few = kept
@@ -246,13 +241,13 @@ def _least_cut(asking: _Asking, kept: Sequence[People | None], mechanism: str | 
         return whole if worth else cut
     try:
         return asking.plan(everybody if worth else few, mechanism)
-    except Refused:  # only one of the ways to keep people may offer it
+    except Refused:  # only one of the contribution bounds may offer it
         return asking.plan(few if worth else everybody, mechanism)
 
 
 @dataclass(frozen=True)
 class _Asking:
-    """A question at a price, whatever is kept of each person."""
+    """A question at a price, for any contribution bounds."""
 
     question: Question
     schema: Schema
@@ -260,7 +255,7 @@ class _Asking:
     wanted: Criterion
     sql: str
     beside: bool
-    interval: NumberGiven | None
+    interval: Number | None
 
     def plan(
         self,
@@ -268,9 +263,9 @@ class _Asking:
         mechanism: str | None = None,
         within: tuple[Limit, ...] | None = None,
     ) -> Plan:
-        """The best way to answer, or the one of that name.
+        """The best plan, or the one with that mechanism.
 
-        within: the only limits that may cut something, if any way has no others.
+        within: the only limits that may truncate, if some strategy has no others.
         """
         question, schema, interval = self.question, self.schema, self.interval
         price, wanted = self.price, self.wanted
@@ -300,10 +295,8 @@ class _Asking:
         if not named:
             raise _unknown(mechanism, candidates)
         if within is not None:
-            cells = question.cells
-            seen = seen_by(question, schema)
-            limits = {i: set(limits_of(found[i], seen, people, cells)) for i in named}
-            named = [i for i in named if limits[i] <= set(within)] or named
+            facts = seen_by(question, schema), people, question.cells
+            named = [i for i in named if set(limits_of(found[i], *facts)) <= set(within)] or named
         best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
         return build_plan(
             question,
@@ -333,11 +326,11 @@ def build_plan(
     interval: Fraction | None = None,
     measures: Iterable[Measure] | None = None,
 ) -> Plan:
-    """The plan of a question that is answered in one way.
+    """The plan of a question with one strategy.
 
-    people: what is kept of each person; the strategy must have been made for just that.
-    candidates: all ways that are shown; the chosen one alone if none are given.
-    chosen: what is shown of that way; None for what its readings say.
+    people: the contribution bounds; the strategy must have been made for just these.
+    candidates: all candidates that are shown; the chosen one alone if none are given.
+    chosen: the strategy as a candidate; None for one that follows from its readings.
     measures: what is measured, if it is less than all that its draws need.
     """
     if chosen is None:
@@ -373,18 +366,18 @@ def build_plan(
 def candidates_for(
     found: Sequence[Strategy], question: Question, schema: Schema, wanted: Criterion
 ) -> list[Candidate]:
-    """What a plan says of each way, before a row is read."""
+    """Each strategy as a candidate, with the errors that are known before a row is read."""
     whole = not question.keys and question.where is None and question.persons is None
     rows = schema.rows if whole else None
     outputs = _outputs(question)
     candidates = []
     for one in found:
-        price, parts, score = one.epsilon, one.parts, score_of(one, wanted)
-        expected = [
+        parts = one.parts
+        expected = tuple(
             fold(output.expression, one.readings).expect(output.alias, parts, rows)
             for output in outputs
-        ]
-        candidates.append(Candidate(one.name, price, tuple(expected), score))
+        )
+        candidates.append(Candidate(one.name, one.epsilon, expected, score_of(one, wanted)))
     return candidates
 
 
@@ -407,7 +400,7 @@ def _unknown(mechanism: object, candidates: Sequence[Candidate]) -> Refused:
 
 
 def setting_of(question: Question, schema: Schema, people: People | None) -> Setting:
-    """What decides the price, if so much is kept of each person."""
+    """The facts that decide the price, under these contribution bounds."""
     schema, aggregates, cells = seen_by(question, schema), question.aggregates(), question.cells
     asked = {name for a in aggregates for name in (a.column, a.other)}
     columns = list(schema.columns.values())
@@ -453,12 +446,12 @@ def epsilon_for(
     mechanism: str | None = None,
     measure_cut: Number | None = None,
 ) -> EpsilonDelta:
-    """The least price at which every output's interval is within ±reach at the level, up to
-    a millionth of itself.
+    """The least price, up to a millionth of itself, at which no output's margin of error at the
+    level exceeds the reach.
 
     Refused where the error depends on rows: means and ratios, unless the number of rows is stated.
     """
-    if not any(isinstance(output, Output) for output in question.outputs):
+    if not _outputs(question):
         return EpsilonDelta.of(1)
 
     def plans(price: EpsilonDelta) -> list[Plan]:
@@ -474,12 +467,10 @@ def epsilon_for(
 def least_price(
     accuracy: object, schema: Schema, plans: Callable[[EpsilonDelta], Iterable[Plan]]
 ) -> EpsilonDelta:
-    """The same for plans that are paid for together.
-
-    Parameters
-        plans: the plans that a price buys.
-    """
-    level, reach = _wanted(accuracy)
+    """The same for several plans that `plans` makes for one price."""
+    if not isinstance(accuracy, tuple | list) or len(accuracy) != 3 or accuracy[0] != "interval":
+        raise refuse("ask.invalid-accuracy", accuracy=accuracy)
+    level, reach = fraction_of_one(accuracy[1], "level"), above_zero(accuracy[2], "reach")
 
     def reached(price: EpsilonDelta) -> bool:
         return all(Fraction(_widest(plan, schema, level)) <= reach for plan in plans(price))
@@ -514,9 +505,3 @@ def _widest(plan: Plan, schema: Schema, level: Fraction) -> float:
             raise reading.refuse_accuracy()
         widest = max(widest, error.half_width(level))
     return widest
-
-
-def _wanted(accuracy: object) -> tuple[Fraction, Fraction]:
-    if isinstance(accuracy, tuple | list) and len(accuracy) == 3 and accuracy[0] == "interval":
-        return fraction_of_one(accuracy[1], "level"), above_zero(accuracy[2], "reach")
-    raise refuse("ask.invalid-accuracy", accuracy=accuracy)

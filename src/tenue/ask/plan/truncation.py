@@ -1,16 +1,16 @@
-"""What may have been truncated from an answer about people, and how many are above the limits.
+"""The contribution limits that may truncate an answer, and how many persons are above them.
 
-How much was cut is a fact about the rows, so it is in no error that is told. That something can be
-cut is known from schema and question, and is said wherever the number is. How many persons are
-above a limit can be bought (`truncation.py`).
+The error of truncation is a fact about the rows, so no reported error contains it. Which limits can
+truncate follows from schema and question, and every answer states them. A part of the price can
+measure how many persons are above a limit.
 
-It bounds how many persons were cut, not how many of their rows: somebody above a limit loses at
-least one row, group or part of a sum, and nobody else loses any.
+That bounds how many persons were truncated, not how many of their rows: somebody above a limit
+loses at least one row, group or part of a sum, and nobody else loses any.
 
 Why it is private. One person more or less is above a limit or is not: each count moves by 1 at
-most, under both kinds of neighbours, and several counts by as much as they are many. Under
-add-or-remove a person is on one side of each limit, so that both sides together cost what one does;
-under replace both sides would cost twice, and the others are not counted.
+most, under both kinds of neighbours, and k counts by k together. Under add-or-remove a person is on
+one side of each limit, so that both sides together cost as much as one; under replace both sides
+would cost twice, and the other side is not counted.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from ..aggregates.strategy import Draw, Strategy
 from ..question import Persons
 
 NOT_COVERED = "± does not cover what that leaves out"
-"""What is said wherever a limit is."""
+"""The remark that follows every limit."""
 
 
 @dataclass(frozen=True)
 class Above:
-    """How many persons are above a limit, with noise. It bounds persons cut, not rows.
+    """How many persons are above a limit, with noise.
 
-    noisy: the count as it was drawn; others: that of those who are not above, if they were counted.
+    noisy: the count as it was drawn; others: that of the persons below, if they were counted.
     """
 
     part: Part = field(repr=False)
@@ -58,7 +58,7 @@ class Above:
         return max(0, self.noisy)
 
     def interval(self, level: Number) -> tuple[int, int]:
-        """Where the true count lies with probability at least `level`."""
+        """A confidence interval for the true count at `level`."""
         return self._ends(self.noisy, fraction_of_one(level, "level"))
 
     @property
@@ -69,7 +69,7 @@ class Above:
         return self.value / max(1, self.value + max(0, self.others))
 
     def share_interval(self, level: Number) -> tuple[float, float] | None:
-        """Where the true share lies with probability at least `level`."""
+        """A confidence interval for the true share at `level`."""
         if self.others is None:
             return None
         each = (1 + fraction_of_one(level, "level")) / 2  # both counts at once
@@ -102,15 +102,15 @@ class Above:
 
 @dataclass(frozen=True)
 class Limit:
-    """One limit of what counts.
+    """One contribution limit.
 
     kind: "rows" (at most so many of each person), "groups" (each person in at most so many), or
-        "sum" (each person's sum is cut at two ends).
+        "sum" (each person's sum is clipped at two ends).
     unit: who is limited.
     most: how many; None for a sum.
-    words: the limit, as it is said.
-    above: how many persons are above it, if that was bought.
-    measured: the number of each person that is above `most` just if the limit cuts something.
+    words: the limit as text.
+    above: how many persons are above it, if that was measured.
+    measured: the number of each person that is above `most` just if the limit truncates.
     """
 
     kind: Literal["rows", "groups", "sum"]
@@ -119,10 +119,6 @@ class Limit:
     words: str
     above: Above | None = None
     measured: Contribution | None = field(default=None, repr=False, compare=False)
-
-    def with_above(self, above: Above) -> Limit:
-        """The same, and how many persons are above it."""
-        return replace(self, above=above)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -140,33 +136,32 @@ class Limit:
 def limits_of(
     strategy: Strategy, schema: Schema, people: People | None, cells: int
 ) -> tuple[Limit, ...]:
-    """Every limit that can cut something; none if every record is a unit."""
+    """Every limit that can truncate; none if every record is a unit."""
     if people is None:
         return ()
     unit = schema.unit
     cuts = {words: cut for draw in strategy.draws for words, cut in draw.cuts(schema).items()}
-    found = [Limit("sum", unit, None, words, measured=cut) for words, cut in cuts.items()]
+    limits = [Limit("sum", unit, None, words, measured=cut) for words, cut in cuts.items()]
     if counting := [draw for draw in strategy.draws if draw.counts_rows]:
-        measured = Contribution("rows", columns=_required(counting))
-        found.append(row_limit(people, measured))
+        limits.append(row_limit(people, Contribution("rows", columns=_required(counting))))
     if people.groups is not None and people.groups < cells:
         groups = "1 group" if people.groups == 1 else f"{people.groups} groups"
         words = f"each {unit} counts in at most {groups}, chosen at random"
         measured = Contribution("cells", columns=_required(strategy.draws))
-        found.append(Limit("groups", unit, people.groups, words, measured=measured))
-    return tuple(found)
+        limits.append(Limit("groups", unit, people.groups, words, measured=measured))
+    return tuple(limits)
 
 
 def person_limits(persons: Persons | None, schema: Schema) -> tuple[Limit, ...]:
-    """Between which ends the values of each person count, where a question is about persons."""
+    """The ends at which the values of each person are clipped, if a question is about persons."""
     if persons is None:
         return ()
-    found = []
+    limits = []
     for value, grid in zip(persons.units.values, persons.grids, strict=True):
         low, high = exactly(value.low * grid), exactly(value.high * grid)
         words = f"`{value.name}` of each {schema.unit}, over all rows, counts from {low} to {high}"
-        found.append(Limit("sum", schema.unit, None, words))
-    return tuple(found)
+        limits.append(Limit("sum", schema.unit, None, words))
+    return tuple(limits)
 
 
 def row_limit(people: People, measured: Contribution | None = None) -> Limit:
@@ -183,10 +178,10 @@ def _required(draws: Sequence[Draw]) -> tuple[str, ...]:
     return () if None in names else tuple(dict.fromkeys(name for name in names if name is not None))
 
 
-# -- How many persons are above the limits of a question, bought with part of its price ------------
+# -- How many persons are above the limits of a question, measured with part of its price ----------
 
 OFFERED = Fraction(1, 10)
-"""The part of a price at which the counts are offered."""
+"""The share of a price at which the counts are offered."""
 _EVERYBODY = Window(b=1, a=0, c1=2**62, c2=-(2**62), reach=1)
 
 
@@ -210,7 +205,7 @@ class CutCount:
 
     @property
     def both_sides(self) -> bool:
-        """Whether those who are not above a limit are counted too."""
+        """Whether the persons who are not above a limit are counted too."""
         return self.neighbours == "add-or-remove"
 
     @cached_property
@@ -227,7 +222,7 @@ class CutCount:
 
     @property
     def half_width(self) -> float:
-        """How far a count is off at most, with 95 %."""
+        """The 95 % margin of error of a count."""
         return self.part.noise.half_width(0, SHOWN_LEVEL)
 
     @property
@@ -236,7 +231,7 @@ class CutCount:
 
     @property
     def line(self) -> str:
-        """What a certificate says of it."""
+        """Its description in a certificate."""
         sides = ", and how many are not" if self.both_sides else ""
         words = "; ".join(limit.words for limit in self.limits)
         return (
@@ -245,7 +240,7 @@ class CutCount:
         )
 
     def release(self, engine: Engine, source: Source = SYSTEM) -> tuple[int, ...]:
-        """The noisy counts: for each limit who is above it and, if counted too, who is not."""
+        """The noisy counts: for each limit those above it and, on both sides, those who are not."""
         require_safe(source)
         truth = [count for limit in self.limits for count in self._counted(limit, engine)]
         (noise,) = self.part.draw(1, source)
@@ -267,8 +262,8 @@ class CutCount:
         """The limits, each with how many persons are above it."""
         each = 2 if self.both_sides else 1
         return tuple(
-            limit.with_above(Above(self.part, *noisy[each * place : each * place + each]))
-            for place, limit in enumerate(self.limits)
+            replace(limit, above=Above(self.part, *noisy[start : start + each]))
+            for start, limit in zip(range(0, len(noisy), each), self.limits, strict=True)
         )
 
 
@@ -279,10 +274,7 @@ def cut_count(
     share: Fraction,
     price: EpsilonDelta,
 ) -> CutCount:
-    """The counts at a share of a price; refused where nothing can be cut.
-
-    price: the whole one.
-    """
+    """The counts at a share of the whole `price`; refused where nothing can be truncated."""
     if not limits or any(limit.measured is None for limit in limits):
         raise refuse("ask.nothing-truncated")
     paid = price.part(share)
