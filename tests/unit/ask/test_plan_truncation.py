@@ -291,7 +291,9 @@ def test_who_is_above_a_limit_is_bought_and_said_wherever_the_number_is() -> Non
     assert "not how many rows" in " ".join(str(found).split())
     lines = [v for k, v in found.certificate.parameters.items() if k.startswith("part")]
     assert "how many persons are above each limit" in lines[-1]
-    assert any("does not bound how many rows" in text for text in found.certificate.does_not_promise)
+    assert any(
+        "does not bound how many rows" in text for text in found.certificate.does_not_promise
+    )
 
 
 def test_nobody_is_above_a_limit_that_nobody_reaches() -> None:

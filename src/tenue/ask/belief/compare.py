@@ -1,9 +1,9 @@
-"""Noise, noise with Bayes' rule, or refinement: weighed under the analyst's own prior.
+"""Compares noise, noise with Bayes' rule, and refinement under the analyst's prior.
 
 Refinement of a statistic is private whatever its sensitivity: the masses of any two truths stay
-within e^ε of each other. That holds for a mean as well, although it is a
-quotient: the exact quotient is the truth, and a mean of no rows leaves the belief as it is, whose
-masses lie between those of any two truths.
+within e^ε of each other. That holds for a mean as well, although it is a quotient: the exact
+quotient is the truth, and a mean of no rows leaves the prior unchanged, whose masses lie between
+those of any two truths.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ...errors import Refused, refuse
+from ...errors import refuse
 from ...estimate import count, guess_error, refined_error, require_free, total
 from ...estimate import expected_error as bayes_error
 from ...mechanism import expected_error, refine
 from ...mechanism.additive_noise import Term
-from ...noise.criterion import criterion
 from ...prior.counts import Counts
 from ...prior.joint import Joint
 from ...prior.normalise import MOST_POINTS
@@ -30,7 +29,7 @@ from ..plan.plan import Plan, shown
 from ..plan.planner import build_plan, make_plan, setting_of, strategies
 from ..plan.truncation import Limit, row_limit
 from ..question import Aggregate, Output, Question
-from .answer import REFINEMENT, BeliefPlan, Way
+from .answer import REFINEMENT, BeliefCandidate, BeliefPlan
 from .check_prior import fit_statistics
 
 if TYPE_CHECKING:
@@ -49,12 +48,12 @@ class AnswerNoise:
     counted: bool
 
     def value(self, cell: Noisy) -> Fraction:
-        """The noisy number, as it left."""
+        """The released number."""
         return self.term.weight * cell[self.term.part][self.term.component]
 
 
 def noise_of(plan: Plan) -> AnswerNoise | None:
-    """The law of the one count or sum that a plan answers; None for any other."""
+    """The noise of a plan that answers one count or sum; None for any other plan."""
     term = plan.readings[0].term if len(plan.readings) == 1 and plan.cells == 1 else None
     if term is None:
         return None
@@ -64,11 +63,11 @@ def noise_of(plan: Plan) -> AnswerNoise | None:
 
 
 def estimate(plan: Plan, cell: Noisy, promise: Promise, prior: Any) -> Posterior:
-    """The posterior of the one count or sum that an answer holds.
+    """The posterior of the one count or sum of an answer.
 
     Guarantee
-        Bayes' rule with the law that was really drawn from. Refused after individual differential
-        privacy, and where a value is not one noisy number: means, ranks, several cells.
+        Bayes' rule with the law of the noise that was drawn. Refused after individual differential
+        privacy, and where the answer is not one noisy number: means, ranks, several cells.
     """
     require_free(promise=promise)
     noise = noise_of(plan)
@@ -77,7 +76,7 @@ def estimate(plan: Plan, cell: Noisy, promise: Promise, prior: Any) -> Posterior
     return (count if noise.counted else total)(noise.value(cell), noise.law, prior)
 
 
-# -- Noise, noise with Bayes' rule, or refinement: weighed under the analyst's own prior -----------
+# -- Noise, noise with Bayes' rule, or refinement --------------------------------------------------
 
 _KINDS = ("count", "units", "sum", "avg")
 _TIE = 1e-9
@@ -92,24 +91,22 @@ def plan_statistic(
     prior: object,
     price: EpsilonDelta,
     minimise: object,
-    *,
-    refinement_only: bool = False,
 ) -> BeliefPlan:
-    """Every way to answer, and the one with the least error under the prior.
-
-    refinement_only: the data set's protocol allows no noise.
-    """
+    """All candidates, and the one with the least error under the prior; under a protocol, which
+    allows no noise, refinement."""
     asked = _asked(question)
     names = tuple(o.alias for o in question.outputs)
     belief = fit_statistics(prior, names, [_grid(a, schema) for a in asked])
     noises = _noises(question, sql, schema, price, minimise)
     without = _without(belief)
-    refined = _refined_ways(belief, price.epsilon, price.delta, without)
-    if not refined and refinement_only:
-        raise _too_many()
-    ways = [] if refinement_only else [w for noise in noises for w in _noise_ways(noise, belief)]
-    chosen = _best(ways, refined, belief)
-    ways += refined
+    refined = _refinements(belief, price, without)
+    if schema.protocol is None:
+        noisy = [one for plan in noises for one in _noise_candidates(plan, belief)]
+    elif refined:
+        noisy = []
+    else:
+        raise refuse("ask.prior-too-many-points", most_points=MOST_POINTS)
+    chosen = _best(noisy, refined, belief)
     return BeliefPlan(
         kind="statistical",
         question=question,
@@ -121,16 +118,16 @@ def plan_statistic(
         prior=belief,
         distance=None,
         price=price,
-        candidates=tuple(sorted(ways, key=_error)),
+        candidates=tuple(sorted([*noisy, *refined], key=_error)),
         chosen=chosen,
-        reason=_reason(chosen, ways, belief, refinement_only),
+        reason=_reason(chosen, noisy, refined, belief, schema),
         without=without,
         limits=_limits(chosen, asked, schema),
     )
 
 
-def _limits(chosen: Way, asked: list[Aggregate], schema: Schema) -> tuple[Limit, ...]:
-    """What the way cuts: refinement reads so many rows of each person, and all who are counted."""
+def _limits(chosen: BeliefCandidate, asked: list[Aggregate], schema: Schema) -> tuple[Limit, ...]:
+    """Refinement reads so many rows of each person; counts of persons have no limit."""
     if chosen.noise is not None:
         return chosen.noise.limits
     people = kept_rows(schema)
@@ -140,17 +137,13 @@ def _limits(chosen: Way, asked: list[Aggregate], schema: Schema) -> tuple[Limit,
 
 def _asked(question: Question) -> list[Aggregate]:
     """The aggregates, if nothing else is asked."""
-    asked = [
-        output.expression
-        for output in question.outputs
-        if isinstance(output, Output) and isinstance(output.expression, Aggregate)
-    ]
-    plain = len(asked) == len(question.outputs) and all(a.kind in _KINDS for a in asked)
+    asked = [o.expression for o in question.outputs if isinstance(o, Output)]
+    counted = [a for a in asked if isinstance(a, Aggregate) and a.kind in _KINDS]
     after = question.keys or question.having or question.order or question.limit is not None
     computes = question.computed or question.persons is not None
-    if plain and not after and not computes and len(set(asked)) == len(asked):
-        return asked
-    raise refuse("ask.prior-for-other-question")
+    if after or computes or not len(set(counted)) == len(counted) == len(question.outputs):
+        raise refuse("ask.prior-for-other-question")
+    return counted
 
 
 def _grid(aggregate: Aggregate, schema: Schema) -> Fraction | None:
@@ -164,7 +157,7 @@ def _grid(aggregate: Aggregate, schema: Schema) -> Fraction | None:
     return column.grid
 
 
-# -- the ways --------------------------------------------------------------------------------------
+# -- the candidates --------------------------------------------------------------------------------
 
 
 def _noises(
@@ -174,8 +167,7 @@ def _noises(
     base = make_plan(question, schema, price, minimise, sql)
     if not base.price:
         raise refuse("ask.prior-about-public-count")
-    wanted = criterion(minimise)
-    people = base.request.people
+    wanted, people = base.criterion, base.request.people
     setting = setting_of(question, schema, people)
     return [
         build_plan(
@@ -187,14 +179,15 @@ def _noises(
     ]
 
 
-def _noise_ways(plan: Plan, belief: Any) -> list[Way]:
+def _noise_candidates(plan: Plan, belief: Any) -> list[BeliefCandidate]:
     name = plan.chosen.mechanism
     noise = None if isinstance(belief, Joint) else noise_of(plan)
     if noise is None:
-        return [Way(name, _alone(plan, belief), plan)]
+        return [BeliefCandidate(name, _alone(plan, belief), plan)]
+    error = bayes_error(noise.law, belief)
     return [
-        Way(f"{name} + Bayes", bayes_error(noise.law, belief), plan, bayes=True),
-        Way(name, float(noise.law.mean_absolute_error), plan),
+        BeliefCandidate(f"{name} + Bayes", error, plan, bayes=True),
+        BeliefCandidate(name, float(noise.law.mean_absolute_error), plan),
     ]
 
 
@@ -204,8 +197,8 @@ def _alone(plan: Plan, belief: Any) -> float | None:
     if not isinstance(belief, Joint):
         return errors[0]
     total = 0.0
-    for place, error in enumerate(errors):
-        values = [value[place] for value in belief.values]
+    for index, error in enumerate(errors):
+        values = [value[index] for value in belief.values]
         widest = float(max(values) - min(values))
         if error is None or not widest:
             return None
@@ -213,25 +206,24 @@ def _alone(plan: Plan, belief: Any) -> float | None:
     return total
 
 
-def _refined_ways(
-    belief: Any, epsilon: Fraction, delta: Fraction, without: float | None
-) -> list[Way]:
-    """Refinement, unless the belief is of a family with too many points."""
+def _refinements(belief: Any, price: EpsilonDelta, without: float | None) -> list[BeliefCandidate]:
+    """Refinement, unless the prior is of a family with too many points."""
     if isinstance(belief, Counts) and belief.n >= MOST_POINTS:
         return []
-    refine(belief, None, epsilon, kind="statistical", delta=delta)
-    alone = Way(REFINEMENT, expected_error(belief, epsilon, kind="statistical"))
+    epsilon = price.epsilon
+    refine(belief, None, epsilon, kind="statistical", delta=price.delta)
+    alone = BeliefCandidate(REFINEMENT, expected_error(belief, epsilon, kind="statistical"))
     if isinstance(belief, Joint):
         return [alone]
     error = refined_error(belief, epsilon, kind="statistical")
     bound = error if without is None else min(error, without)
-    return [Way(f"{REFINEMENT} + Bayes", bound, bayes=True), alone]
+    return [BeliefCandidate(f"{REFINEMENT} + Bayes", bound, bayes=True), alone]
 
 
 def _without(belief: Any) -> float | None:
-    """The error of who does not ask: of the best guess, or of a draw where there are several.
+    """The error without asking: of the best guess, or of a draw for several values.
 
-    None where it takes too long to know.
+    None where it takes too long to compute.
     """
     if isinstance(belief, Counts) and belief.n >= MOST_POINTS:
         return None
@@ -244,52 +236,49 @@ def _without(belief: Any) -> float | None:
 # -- the choice ------------------------------------------------------------------------------------
 
 
-def _error(way: Way) -> float:
-    return float("inf") if way.expected_error is None else way.expected_error
+def _error(candidate: BeliefCandidate) -> float:
+    return float("inf") if candidate.expected_error is None else candidate.expected_error
 
 
-def _best(noises: list[Way], refined: list[Way], belief: Any) -> Way:
+def _best(
+    noisy: list[BeliefCandidate], refined: list[BeliefCandidate], belief: Any
+) -> BeliefCandidate:
     """Several values must be possible together, so they are refined; one has the least error.
 
-    What depends on rows, as the error of a mean does, cannot be weighed: then noise is taken, for
+    An error that depends on rows, as that of a mean, cannot be compared: then noise is taken, for
     refinement is seldom better where one unit moves little, and never by much.
     """
     if refined and isinstance(belief, Joint):
         return refined[0]
-    with_bayes = [way for way in noises if way.bayes]
-    noises = sorted(with_bayes or noises, key=_error)
-    if noises and noises[0].expected_error is None:
-        return noises[0]
-    if not refined or (noises and _error(noises[0]) <= _error(refined[0]) * (1 + _TIE)):
-        return noises[0]
+    noisy = sorted([one for one in noisy if one.bayes] or noisy, key=_error)
+    if noisy and noisy[0].expected_error is None:
+        return noisy[0]
+    if not refined or (noisy and _error(noisy[0]) <= _error(refined[0]) * (1 + _TIE)):
+        return noisy[0]
     return refined[0]
 
 
-def _reason(chosen: Way, ways: list[Way], belief: Any, refinement_only: bool) -> str:
-    if refinement_only:
-        return "Refinement, for the data set's protocol answers in no other way."
+def _reason(
+    chosen: BeliefCandidate,
+    noisy: list[BeliefCandidate],
+    refined: list[BeliefCandidate],
+    belief: Any,
+    schema: Schema,
+) -> str:
+    if schema.protocol is not None:
+        return "Refinement, because the data set's protocol allows nothing else."
     if isinstance(belief, Joint):
-        return "Refinement, for noise would answer combinations that the prior holds impossible."
-    refined = [way for way in ways if way.noise is None]
+        return "Refinement, because noise would answer combinations that the prior excludes."
+    name = "Noise and Bayes' rule" if chosen.bayes else "Noise"
     if chosen.noise is not None and chosen.expected_error is None:
         return (
-            "Noise, though its error depends on the number of rows and is told with the answer: "
-            "one unit moves a mean of many rows little."
+            "Noise, although its error depends on the number of rows and is reported with the "
+            "answer: one unit moves a mean of many rows little."
         )
-    if chosen.noise is None:
-        others = sorted((way for way in ways if way.noise is not None), key=_error)
-        return (
-            "Refinement, for one unit may move this statistic so far that noise tells less: "
-            f"{shown(chosen.expected_error)} against {shown(others[0].expected_error)}."
-        )
-    what = "Noise and Bayes' rule" if chosen.bayes else "Noise"
     if not refined:
-        return f"{what}, for the prior has more than {MOST_POINTS:,} points: too many to refine."
-    return (
-        f"{what}, for one unit moves this statistic so little that noise tells more: "
-        f"{shown(chosen.expected_error)} against {shown(refined[0].expected_error)}."
-    )
-
-
-def _too_many() -> Refused:
-    return refuse("ask.prior-too-many-points", most_points=MOST_POINTS)
+        return f"{name}, because refinement takes at most {MOST_POINTS:,} points of the prior."
+    other = min(noisy, key=_error) if chosen.noise is None else refined[0]
+    errors = f"{shown(chosen.expected_error)} against {shown(other.expected_error)}"
+    if chosen.noise is None:
+        return f"Refinement, because one unit may move this statistic far: mean error {errors}."
+    return f"{name}, because one unit moves this statistic little: mean error {errors}."

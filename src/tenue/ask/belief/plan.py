@@ -1,6 +1,6 @@
 """From the text of a question and a prior to a plan, without rows.
 
-The text decides whether a question is about one person or a statistic, never whoever asks.
+The text decides whether a question is about one person or a statistic, never the analyst.
 """
 
 from __future__ import annotations
@@ -24,55 +24,34 @@ from .refine import answer_refined, certify_refined, plan_personal, stored_sampl
 
 
 def plan_belief(
-    sql: str,
-    schema: Schema,
-    prior: object,
-    price: EpsilonDelta,
-    *,
-    minimise: object = "variance",
-    refinement_only: bool = False,
+    sql: str, schema: Schema, prior: object, price: EpsilonDelta, *, minimise: object = "variance"
 ) -> BeliefPlan:
-    """The plan of a question about which something is believed, at a price."""
+    """The plan of a question with a prior, at a price."""
     about_one = read_personal(sql, schema)
     if about_one is not None:
         return plan_personal(about_one, schema, prior, price)
     question = parse(sql, schema)
-    text = render(question, schema)
-    return plan_statistic(
-        question,
-        text,
-        schema,
-        prior,
-        price,
-        minimise,
-        refinement_only=refinement_only,
-    )
+    return plan_statistic(question, render(question, schema), schema, prior, price, minimise)
 
 
 def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
-    """The plan for what a caller of `ask` or `explain` stated, from the schema alone."""
+    """The plan for the terms of `ask` or `explain`, from the schema alone."""
     if terms.prior is None:
         raise refuse("ask.delta-without-prior")
     others = (terms.accuracy, terms.interval, terms.mechanism, terms.measure_cut)
     if terms.individual or any(given is not None for given in others):
         raise refuse("ask.prior-with-other-terms")
-    refinement_only = allow_prior(schema)
+    allow_prior(schema)
     if terms.epsilon is None:
         raise refuse("ask.epsilon-for-prior-missing")
-    return plan_belief(
-        sql,
-        schema,
-        terms.prior,
-        affordable(terms.epsilon, terms.delta),
-        minimise=terms.minimise,
-        refinement_only=refinement_only,
-    )
+    price = affordable(terms.epsilon, terms.delta)
+    return plan_belief(sql, schema, terms.prior, price, minimise=terms.minimise)
 
 
 def inquire_believing(plan: BeliefPlan, schema: Schema, seal: str = "") -> Inquiry[Believed]:
-    """A sample of the belief, moved towards the truth, or the noise that tells more."""
+    """A sample of the prior, moved towards the truth, or a noisy answer if that is better."""
     if plan.chosen.noise is not None:
-        # stored without the prior: whoever believes something else reads it for nothing
+        # stored without the prior: the same question with another prior is answered for nothing
         noise = inquire(plan.chosen.noise, schema, seal)
 
         def read_noise(stored: bytes, replayed: bool) -> Believed:
@@ -107,7 +86,7 @@ def inquire_believing(plan: BeliefPlan, schema: Schema, seal: str = "") -> Inqui
 
 
 def person_of(plan: BeliefPlan, schema: Schema) -> str | None:
-    """The person a question is about, as the ledger knows people; None for a statistic.
+    """The digest by which the ledger knows the person of a question; None for a statistic.
 
     None as well where one person may have several names: such questions add up like statistics,
     for two of them may be about the same person.
@@ -119,8 +98,7 @@ def person_of(plan: BeliefPlan, schema: Schema) -> str | None:
 
 
 def belief_identity(plan: BeliefPlan, schema: Schema) -> str:
-    """What decides the law of a refined answer: question, price, prior, schema, data version, and
-    the layout of answers."""
+    """A digest of all that decides the law of a refined answer, and how it is read."""
     return identity_of(
         plan.question.canonical,
         str(plan.price.units),
