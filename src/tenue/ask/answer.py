@@ -67,13 +67,11 @@ class Answer(Tabular):
 
     @cached_property
     def _columns(self) -> list[tuple[KeyOutput | Output, Reading | None]]:
-        """The outputs in the order asked, each with its reading; keys have none."""
         readings = {output.alias: reading for output, reading in self._outputs}
         return [(o, readings.get(o.alias)) for o in self.plan.question.outputs]
 
     @cached_property
     def _rows(self) -> list[Row]:
-        """The rows shown: the cell's number and its exact values, after HAVING, ORDER and LIMIT."""
         labels = cell_labels(self.plan.question, self.schema)
         rows: list[Row] = []
         for cell, (keys, noisy) in enumerate(zip(labels, self.released.cells, strict=True)):
@@ -83,12 +81,11 @@ class Answer(Tabular):
                     row[output.alias] = keys[output.key]
                 elif reading is not None:
                     value = reading.value(noisy, self.released.rows)
-                    row[output.alias] = self._as_held(output, value)
+                    row[output.alias] = self._as_column_holds(output, value)
             rows.append((cell, row))
         return arranged(rows, self.plan.question)
 
-    def _as_held(self, output: Output, value: Cell) -> Cell:
-        """A chosen day, second or category as such; anything else as it is."""
+    def _as_column_holds(self, output: Output, value: Cell) -> Cell:
         asked = output.expression
         if isinstance(asked, Aggregate) and isinstance(value, Fraction):
             return FAMILY_OF[asked.kind].as_held(asked, value, self._seen)  # type: ignore[no-any-return]
@@ -170,7 +167,7 @@ class Answer(Tabular):
         interval = self._interval(reading, cell, level)
         if interval is None:
             return None
-        low, high = (plain(self._as_held(output, end)) for end in interval)
+        low, high = (plain(self._as_column_holds(output, end)) for end in interval)
         return low, high
 
     @property
@@ -304,7 +301,7 @@ class Answer(Tabular):
         return reading.beside(
             value,
             lambda level: self._interval(reading, cell, level),
-            lambda end: self._as_held(output, end),
+            lambda end: self._as_column_holds(output, end),
             self.plan.interval,
         )
 

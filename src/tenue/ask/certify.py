@@ -53,7 +53,7 @@ def certify_together(
 ) -> Certificate:
     """The promise of several plans that are paid for at once; they may share a draw."""
     apart = {tuple(map(id, plan.strategy.draws)): plan for plan in reversed(plans)}
-    parts = [part for plan in reversed(apart.values()) for part in _parts(plan)]
+    parts = [part for plan in reversed(apart.values()) for part in _lines_names_sources(plan)]
     parameters = {"question": sql, **price.to_dict()}
     parameters |= {f"part {number}": line for number, (line, *_) in enumerate(parts, start=1)}
     limits = dict.fromkeys(
@@ -74,8 +74,7 @@ def certify_together(
     )
 
 
-def _parts(plan: Plan) -> list[tuple[str, str, str]]:
-    """The line, the mechanism and the source of each draw."""
+def _lines_names_sources(plan: Plan) -> list[tuple[str, str, str]]:
     if plan.free:
         return [(_NO_ROW, DECLARED, "the definition of neighbours: tables of the same size")]
     parts = [(draw.line, draw.name, draw.source) for draw in plan.strategy.draws]

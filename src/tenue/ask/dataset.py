@@ -206,7 +206,6 @@ class Dataset:
         return engine
 
     def _begin_anew(self) -> None:
-        """In a forked child: the engine is the parent's, neither used nor closed here."""
         self._turn = threading.Lock()
         self._inherited = True
         self.plans.begin_anew()

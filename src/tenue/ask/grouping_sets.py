@@ -61,7 +61,7 @@ class GroupedAnswer(Tabular):
         return [
             {o.alias: _cell(o, row, grouped) for o in self.question.outputs}
             for part, grouped in zip(self.parts, self.question.sets, strict=True)
-            for row in _listed(part, read(part))
+            for row in _rows_of(part, read(part))
         ]
 
     def _shown(self, read: Callable[[Answer], Any]) -> list[dict[str, Any]]:
@@ -139,7 +139,7 @@ class GroupedAnswer(Tabular):
         body: list[list[str]] = []
         for part, row in (rows[number] for number in self._order[:most]):
             names, (line,) = self.parts[part]._cells_as_text([row])
-            widths, cells = _widths(names), iter(line)
+            widths, cells = _column_counts(names), iter(line)
             header, shown = [], list[str]()
             for output in self.question.outputs:
                 width = widths.get(output.alias, 0)
@@ -183,8 +183,7 @@ def inquire_sets(plan: WorkloadPlan, schema: Schema, seal: str = "") -> Inquiry[
     return replace(many, identity=identity, asked=sql, read=read)  # type: ignore[arg-type, return-value]
 
 
-def _listed(part: Answer, shaped: Any) -> list[dict[str, Any]]:
-    """A value in the shape of an answer, as a list of rows."""
+def _rows_of(part: Answer, shaped: Any) -> list[dict[str, Any]]:
     if part.plan.question.keys:
         return list(shaped)
     return [shaped if len(part.columns) > 1 else {part.columns[0]: shaped}]
@@ -196,8 +195,7 @@ def _cell(output: object, row: dict[str, Any], grouped: tuple[int, ...]) -> Any:
     return row.get(output.alias)  # type: ignore[attr-defined]
 
 
-def _widths(header: list[str]) -> dict[str, int]:
-    """How many columns each name has: itself, and ± if that follows."""
+def _column_counts(header: list[str]) -> dict[str, int]:
     return {
         name: 1 + (header[index + 1 : index + 2] == ["±"])
         for index, name in enumerate(header)

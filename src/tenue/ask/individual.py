@@ -32,9 +32,9 @@ from .aggregates.reading import Expectation
 from .aggregates.strategy import Strategy
 from .answer import Answer
 from .paid_request import Inquiry, Terms, affordable, inquire
-from .plan.contribution_bounds import people_of
 from .plan.plan import Candidate, Plan
 from .plan.planner import build_plan
+from .plan.truncation import people_of
 from .question import Aggregate, Output, Question
 from .release import Released
 from .sql.parse import parse
@@ -74,7 +74,7 @@ def plan_individual(question: Question, sql: str, schema: Schema, price: Epsilon
         expectations=(Expectation(question.outputs[0].alias, None, None, None),),
         score=0.0,
     )
-    strategy = Strategy(MECHANISM, (), {asked: ValueOnly(_unit(asked, columns))})
+    strategy = Strategy(MECHANISM, (), {asked: ValueOnly(_step_size(asked, columns))})
     return build_plan(
         *(question, schema, strategy, price, VARIANCE, sql),
         people=people_of(question, schema),
@@ -162,8 +162,7 @@ def _statistic(asked: Aggregate) -> str:
     return _STATISTICS[asked.kind]
 
 
-def _unit(asked: Aggregate, columns: Sequence[Column]) -> Fraction:
-    """The size of one step of the answer."""
+def _step_size(asked: Aggregate, columns: Sequence[Column]) -> Fraction:
     grids = [c.grid for c in columns if isinstance(c, Number)]
     if asked.kind == "var_pop":
         return grids[0] ** 2

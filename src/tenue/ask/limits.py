@@ -540,7 +540,6 @@ def _asked(plan: Quantiles) -> str:
 
 
 def _keys(schema: Schema, by: Sequence[str]) -> tuple[Key, ...]:
-    """The groups, read as the GROUP BY of a question."""
     if isinstance(by, str) or not all(isinstance(text, str) for text in by):
         raise refuse("ask.groups-not-a-list")
     if not by:

@@ -6,7 +6,6 @@ engine → true whole numbers of every declared cell → noise or selection → 
 from __future__ import annotations
 
 import json
-import operator
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,8 +24,8 @@ from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
 from .aggregates.noise import atoms_of, component_of, measures_of
 from .aggregates.strategy import Draw
-from .plan.contribution_bounds import kept_rows
 from .plan.plan import Plan
+from .plan.truncation import kept_rows
 from .question import Question, asked_of, every_value, seen_by
 
 if TYPE_CHECKING:
@@ -167,7 +166,7 @@ def _boxed(
     pairs = zip(noise.components, workload.owners, strict=True)
     truth = [component.of(atoms[owner]) for component, owner in pairs]
     (drawn,) = noise.draw(1, source)
-    noisy = tuple(map(operator.add, truth, drawn))
+    noisy = tuple(value + extra for value, extra in zip(truth, drawn, strict=True))
     return {number: Released(((noisy,),)) for number in atoms}
 
 

@@ -285,7 +285,7 @@ class Session:
         if stored is not None and not fresh and not known:
             return wanted.read(stored, True)
         wanted.check()
-        if not _unchanged(engine):
+        if not _files_unchanged(engine):
             raise refuse("ask.table-changed")
         proved = wanted.proved or checked_neighbours(self.schema.neighbours)
         with priced_by(self.schema):
@@ -306,7 +306,7 @@ class Session:
             return wanted.read(reservation.answer, True)
         try:
             drawn = wanted.draw(engine)
-            if not _unchanged(engine):
+            if not _files_unchanged(engine):
                 raise EngineFault(FAULT)  # the rows may be those of either file
             ledger.commit(reservation, drawn)
         except BaseException:
@@ -351,6 +351,5 @@ class Session:
         self.close()
 
 
-def _unchanged(engine: Engine) -> bool:
-    """Whether the table's files are those that were opened."""
+def _files_unchanged(engine: Engine) -> bool:
     return engine.files is None or engine.files.unchanged()

@@ -15,10 +15,17 @@ import pytest
 import tenue as tn
 from oracle_engine import OracleEngine
 from tenue.ask.aggregates.strategy import Strategy, sizes
-from tenue.ask.plan.contribution_bounds import check_limited, people_of, spares, ways_to_keep
 from tenue.ask.plan.plan import Plan
 from tenue.ask.plan.planner import make_plan, setting_of, strategies
-from tenue.ask.plan.truncation import Above, CutCount, cut_count
+from tenue.ask.plan.truncation import (
+    Above,
+    CutCount,
+    check_limited,
+    cut_count,
+    people_of,
+    spares,
+    ways_to_keep,
+)
 from tenue.ask.sql.parse import parse
 from tenue.engine.contract import Engine, Profile
 from tenue.engine.request import ContributionRequest, People

@@ -291,7 +291,6 @@ class Believed(Shown):
         }
 
     def _lines(self) -> list[tuple[str, str]]:
-        """The value, the posterior and the error, as names and texts."""
         value, posterior = self.value, self.posterior
         pairs = value.items() if isinstance(value, dict) else [(self.plan.names[0], value)]
         lines = [(name, readable(one)) for name, one in pairs]

@@ -24,10 +24,9 @@ from ...privacy import Promise
 from ...privacy.loss import EpsilonDelta
 from ...schema import Number, Schema
 from ..aggregates.reading import Noisy
-from ..plan.contribution_bounds import kept_rows
 from ..plan.plan import Plan, shown
 from ..plan.planner import build_plan, make_plan, setting_of, strategies
-from ..plan.truncation import Limit, row_limit
+from ..plan.truncation import Limit, kept_rows, row_limit
 from ..question import Aggregate, Output, Question
 from .answer import REFINEMENT, BeliefCandidate, BeliefPlan
 from .check_prior import fit_statistics
@@ -94,10 +93,10 @@ def plan_statistic(
 ) -> BeliefPlan:
     """All candidates, and the one with the least error under the prior; under a protocol, which
     allows no noise, refinement."""
-    asked = _asked(question)
+    asked = _only_aggregates(question)
     names = tuple(o.alias for o in question.outputs)
     belief = fit_statistics(prior, names, [_grid(a, schema) for a in asked])
-    noises = _noises(question, sql, schema, price, minimise)
+    noises = _noise_plans(question, sql, schema, price, minimise)
     without = _without(belief)
     refined = _refinements(belief, price, without)
     if schema.protocol is None:
@@ -135,8 +134,7 @@ def _limits(chosen: BeliefCandidate, asked: list[Aggregate], schema: Schema) -> 
     return () if people is None or not reads_rows else (row_limit(people),)
 
 
-def _asked(question: Question) -> list[Aggregate]:
-    """The aggregates, if nothing else is asked."""
+def _only_aggregates(question: Question) -> list[Aggregate]:
     asked = [o.expression for o in question.outputs if isinstance(o, Output)]
     counted = [a for a in asked if isinstance(a, Aggregate) and a.kind in _KINDS]
     after = question.keys or question.having or question.order or question.limit is not None
@@ -147,7 +145,6 @@ def _asked(question: Question) -> list[Aggregate]:
 
 
 def _grid(aggregate: Aggregate, schema: Schema) -> Fraction | None:
-    """The grid of the answer; a mean has none."""
     if aggregate.kind == "avg":
         return None
     if aggregate.kind != "sum":
@@ -160,10 +157,9 @@ def _grid(aggregate: Aggregate, schema: Schema) -> Fraction | None:
 # -- the candidates --------------------------------------------------------------------------------
 
 
-def _noises(
+def _noise_plans(
     question: Question, sql: str, schema: Schema, price: EpsilonDelta, minimise: object
 ) -> list[Plan]:
-    """A plan for every admissible noise."""
     base = make_plan(question, schema, price, minimise, sql)
     if not base.price:
         raise refuse("ask.prior-about-public-count")

@@ -29,9 +29,9 @@ from ..aggregates.noise import SumNoise, atom_sensitivity
 from ..aggregates.reading import Linear, Reading
 from ..aggregates.strategy import Setting, Strategy
 from ..paid_request import Terms
-from ..plan.contribution_bounds import check_limited, people_of
 from ..plan.plan import Plan
 from ..plan.planner import build_plan, setting_of
+from ..plan.truncation import check_limited, people_of
 from ..question import Aggregate, Question
 
 

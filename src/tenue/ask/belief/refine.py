@@ -75,13 +75,12 @@ def plan_personal(
         f"The errors are for one row of that {question.unit}; with none, or several, the answer is "
         "a draw of the unchanged prior.",
         without=error(_NOTHING),
-        guess=_guess(belief, distance),
+        guess=_guess_error(belief, distance),
         wrong=isinstance(belief, Categorical) and distance is None,
     )
 
 
-def _guess(belief: Any, distance: Any) -> float | None:
-    """The error of the best guess from the prior, where the distance is a plain one."""
+def _guess_error(belief: Any, distance: Any) -> float | None:
     if isinstance(belief, Categorical):
         return None if distance is not None else 1 - max(belief.weights) / belief.total
     return guess_error(belief) if isinstance(belief, Points | Density | Counts) else None
@@ -94,25 +93,25 @@ def answer_refined(
     require_safe(source)
     question = plan.question
     if isinstance(question, Personal):
-        truth = _of_person(question, engine, schema)
+        truth = _person_values(question, engine, schema)
     else:
-        truth = _of_table(question, engine, schema, source)
+        truth = _exact_answers(question, engine, schema, source)
     law = refine(
         plan.prior, truth, plan.epsilon, kind=plan.kind, distance=plan.distance, delta=plan.delta
     )
-    return json.dumps({"sample": _written(law.draw(source))}).encode()
+    return json.dumps({"sample": _to_json(law.draw(source))}).encode()
 
 
 def stored_sample(stored: bytes) -> Any:
     """The sample that was stored."""
-    return _read(json.loads(stored)["sample"])
+    return _from_json(json.loads(stored)["sample"])
 
 
 def certify_refined(plan: BeliefPlan, schema: Schema, seal: str = "") -> Certificate:
     """The promise: a function of question, prior, schema and price only."""
     personal = isinstance(plan.question, Personal)
     parameters = {} if personal else {"question": plan.sql}
-    parameters |= {"epsilon": exactly(plan.epsilon), "prior": _named(plan.stated)}
+    parameters |= {"epsilon": exactly(plan.epsilon), "prior": _prior_as_text(plan.stated)}
     # about one person it is proved when one is added or removed; otherwise for any two tables
     neighbours = "add-or-remove" if personal else schema.neighbours
     return certify(
@@ -127,8 +126,7 @@ def certify_refined(plan: BeliefPlan, schema: Schema, seal: str = "") -> Certifi
     )
 
 
-def _named(prior: Any) -> str:
-    """The prior as it was stated; a long one by its hash."""
+def _prior_as_text(prior: Any) -> str:
     text: str = prior.to_json()
     if len(text) <= _LONGEST:
         return text
@@ -138,7 +136,7 @@ def _named(prior: Any) -> str:
 # -- the truth -------------------------------------------------------------------------------------
 
 
-def _of_person(question: Personal, engine: Engine, schema: Schema) -> Any:
+def _person_values(question: Personal, engine: Engine, schema: Schema) -> Any:
     """The values of the person's one row; None if there is none, or several."""
     values: list[Any] = []
     for name in question.columns:
@@ -152,7 +150,7 @@ def _of_person(question: Personal, engine: Engine, schema: Schema) -> Any:
     return tuple(values) if len(values) > 1 else values[0]
 
 
-def _of_table(question: Question, engine: Engine, schema: Schema, source: Source) -> Any:
+def _exact_answers(question: Question, engine: Engine, schema: Schema, source: Source) -> Any:
     """The exact answers; None if one of them is the mean of no rows."""
     numbers = true_numbers(question, engine, schema)
     values = []
@@ -193,13 +191,13 @@ def _distance(belief: Any, columns: list[Column]) -> Any:
 # -- how a sample is stored ------------------------------------------------------------------------
 
 
-def _written(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_written(part) for part in value]
+        return [_to_json(part) for part in value]
     return {"number": str(value)} if isinstance(value, Fraction) else value
 
 
-def _read(given: Any) -> Any:
+def _from_json(given: Any) -> Any:
     if isinstance(given, list):
-        return tuple(_read(part) for part in given)
+        return tuple(_from_json(part) for part in given)
     return Fraction(given["number"]) if isinstance(given, dict) else given

@@ -147,7 +147,6 @@ class Plan(Shown):
         return f"{price}, neighbours {self.neighbours}, unit {self.unit}{cells}"
 
     def _table(self) -> list[list[str]]:
-        """A header, and a row for each output of each candidate."""
         rows = [["", "mechanism", "output", "mean |error|", "95 % within ±"]]
         for candidate in self.candidates:
             name = ["→" if candidate is self.chosen else " ", candidate.mechanism]

@@ -46,9 +46,16 @@ from ..question import (
     asked_of,
     seen_by,
 )
-from .contribution_bounds import check_limited, spares, ways_to_keep
 from .plan import DECLARED, Candidate, Plan
-from .truncation import Limit, cut_count, limits_of, person_limits
+from .truncation import (
+    Limit,
+    check_limited,
+    cut_count,
+    limits_of,
+    person_limits,
+    spares,
+    ways_to_keep,
+)
 
 _SUREST = 1 - Fraction(1, 10**9)
 """Selections truncate their scores where less than that is left to miss."""
@@ -156,7 +163,7 @@ class _Wanted:
         usual = each * len(sharing)
         strategies = []
         for index, one in enumerate(self._shared(sharing, usual)):
-            share, price = self._shares(one, usual, each, len(blocks), yardstick)
+            share, price = self._shared_and_block_price(one, usual, each, len(blocks), yardstick)
             for shared in self._shared(sharing, share)[index : index + 1]:
                 strategies.append(_beside(shared, blocks, price))
         return strategies
@@ -166,7 +173,7 @@ class _Wanted:
         family = FAMILY_OF[sharing[0].kind]
         return family.ways(sharing, self.setting, price, self.wanted, aside=self.aside)
 
-    def _shares(
+    def _shared_and_block_price(
         self,
         shared: Strategy,
         usual: EpsilonDelta,
@@ -174,7 +181,6 @@ class _Wanted:
         blocks: int,
         yardstick: Mapping[Aggregate, float] | None,
     ) -> tuple[EpsilonDelta, EpsilonDelta]:
-        """The part of the price for the shared noise, and that for each block."""
         needed = 1.0
         if yardstick is not None:
             errors = sizes(shared, self.wanted).items()
@@ -247,8 +253,6 @@ def _least_cut(asking: _Asking, kept: Sequence[People | None], mechanism: str | 
 
 @dataclass(frozen=True)
 class _Asking:
-    """A question at a price, for any contribution bounds."""
-
     question: Question
     schema: Schema
     price: EpsilonDelta
