@@ -186,7 +186,7 @@ class Answer(Tabular):
             `data.ask("SELECT COUNT(*) FROM census WHERE sick", epsilon=0.1)
             .estimate(tn.prior.Binomial(1080, 0.3)).mean`
         """
-        from .belief.compare import estimate
+        from .belief.plan import estimate
 
         return estimate(self.plan, self.released.cells[0], self.certificate.promise, prior)
 
@@ -229,8 +229,8 @@ class Answer(Tabular):
             table[output.alias] = values[output.alias]
             if isinstance(output, Output) and reading is not None:
                 intervals = [self._ends(output, reading, cell, wanted) for cell, _ in self._rows]
-                for place, end in enumerate(("low", "high")):
-                    ends = [None if pair is None else pair[place] for pair in intervals]
+                for side, end in enumerate(("low", "high")):
+                    ends = [None if pair is None else pair[side] for pair in intervals]
                     add(f"{output.alias}_{end}", ends)
         if self.limits:
             add("limits", [self._limits_as_text] * len(self._rows))
@@ -255,9 +255,9 @@ class Answer(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         plan = self.plan
-        bought = None
+        paid = None
         if plan.interval is not None:
-            bought = {
+            paid = {
                 "level": exactly(plan.interval),
                 "epsilon": exactly(plan.interval_epsilon),
                 "interval": as_json(self.interval(plan.interval)),
@@ -268,7 +268,7 @@ class Answer(Tabular):
             "interval_95": as_json(self.interval(SHOWN_LEVEL)),
             "expected_error": as_json(self.expected_error),
             "rank_95": as_json(self.rank_error(SHOWN_LEVEL)),
-            "interval_bought": bought,
+            "interval_bought": paid,
             "limits": [limit.to_dict() for limit in self.limits],
             **({"remarks": remarks} if (remarks := self._remarks()) else {}),
             "price": exactly(self.price),

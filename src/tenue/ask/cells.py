@@ -33,6 +33,7 @@ _COMPARE = {
     ">=": operator.ge,
 }
 _EPOCH = date(1970, 1, 1)
+_MONTHS = {"year": 12, "quarter": 3, "month": 1}
 
 
 def cell_labels(question: Question, schema: Schema) -> list[tuple[Cell, ...]]:
@@ -100,12 +101,9 @@ def key_labels(key: Key, schema: Schema) -> list[Cell]:
 
 
 def _moment(key: Calendar, index: int, whole_day: bool) -> date | datetime:
-    if key.part == "year":
-        return date(index, 1, 1)
-    if key.part == "quarter":
-        return date(index // 4, index % 4 * 3 + 1, 1)
-    if key.part == "month":
-        return date(index // 12, index % 12 + 1, 1)
+    if key.part in _MONTHS:
+        month = index * _MONTHS[key.part]
+        return date(month // 12, month % 12 + 1, 1)
     if key.part == "week":
         return _EPOCH + timedelta(days=7 * index - 3)
     if whole_day:

@@ -216,7 +216,7 @@ def _refuse_holder(analyst: str) -> None:
         raise refuse("ask.analyst-is-holder", analyst=analyst)
 
 
-# -- Plans that were made, of which the ones used last are kept ------------------------------------
+# -- A bounded cache of plans ----------------------------------------------------------------------
 
 
 class Kept(Generic[K, V]):
@@ -284,10 +284,10 @@ class Opening:
     _types: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def now(cls, schema: Schema, found: Validated, excess: tuple[str, ...] = ()) -> Opening:
+    def now(cls, schema: Schema, validated: Validated, excess: tuple[str, ...] = ()) -> Opening:
         """For a table that was read from end to end."""
-        types = {name: schema.columns[name].type for name in found.unreadable}
-        return cls(True, dict(found.unreadable), dict(found.rounded), excess, types)
+        types = {name: schema.columns[name].type for name in validated.unreadable}
+        return cls(True, dict(validated.unreadable), dict(validated.rounded), excess, types)
 
     def __str__(self) -> str:
         if self.remarks:
@@ -331,13 +331,13 @@ def refuse_excess(excess: tuple[str, ...]) -> None:
         raise refuse("ask.excessive-grant", excess="; it ".join(excess))
 
 
-def refuse_other_rows(schema: Schema, found: int) -> None:
+def refuse_other_rows(schema: Schema, rows: int) -> None:
     """Refuses a table whose number of rows is public and differs from the one the schema states.
 
     Answers are computed with the stated number; a wrong one would make them wrong unseen.
     """
     public = schema.neighbours == "replace" and schema.unit == RECORD
-    if public and schema.rows not in (None, found):
+    if public and schema.rows not in (None, rows):
         raise refuse("ask.row-count-differs", rows=schema.rows, name=schema.name)
 
 
@@ -428,9 +428,9 @@ def _validated(
     if not holder:
         refuse_excess(engine.excess)
     if files is None:
-        found = _hiding(holder, engine.validate)
-        refuse_other_rows(schema, found.rows)
-        return Opening.now(schema, found, engine.excess) if holder else None
+        validated = _hiding(holder, engine.validate)
+        refuse_other_rows(schema, validated.rows)
+        return Opening.now(schema, validated, engine.excess) if holder else None
     stamp, known = files.stamp(), books.validated(name)
     if _same_files(known, stamp):
         return Opening(read=False, excess=engine.excess) if holder else None
@@ -444,7 +444,7 @@ def _validated(
     ):
         books.record_validation(name, stamp, known.digest)
         return Opening(read=False, excess=engine.excess)
-    found = engine.validate()
-    refuse_other_rows(schema, found.rows)
-    books.record_validation(name, stamp, found.digest)
-    return Opening.now(schema, found, engine.excess)
+    validated = engine.validate()
+    refuse_other_rows(schema, validated.rows)
+    books.record_validation(name, stamp, validated.digest)
+    return Opening.now(schema, validated, engine.excess)

@@ -127,14 +127,6 @@ class Sought:
     first: int
     last: int
 
-    @property
-    def line(self) -> str:
-        """Its description in a certificate."""
-        of = "" if self.contribution.column is None else f" sum of {self.contribution.column}"
-        return (
-            f"{self.contribution.kind}{of} of each person, from {self.first} to {self.last} steps"
-        )
-
 
 @dataclass(frozen=True)
 class Quantiles:
@@ -184,25 +176,35 @@ class Quantiles:
     def choose(self, engine: Engine, source: Source = SYSTEM) -> list[list[int]]:
         """The chosen quantiles of each number that is sought; reads rows."""
         require_safe(source)
-        return [self._chosen(sought, engine, source) for sought in self.sought]
-
-    def _chosen(self, sought: Sought, engine: Engine, source: Source) -> list[int]:
-        selections = self.selections(sought)
-        scores = [(one.score, one.reach) for one in selections]
-        windows = tuple(Window(s.b, s.a, s.above, s.below, reach) for s, reach in scores)
-        profile = engine.contributions(
-            ContributionRequest(
-                *(sought.contribution, self.unit, windows, sought.first, sought.last, None),
-                keys=self.keys,
+        chosen = []
+        for sought in self.sought:
+            selections = self.selections(sought)
+            scores = [(one.score, one.reach) for one in selections]
+            windows = tuple(Window(s.b, s.a, s.above, s.below, reach) for s, reach in scores)
+            profile = engine.contributions(
+                ContributionRequest(
+                    *(sought.contribution, self.unit, windows, sought.first, sought.last, None),
+                    keys=self.keys,
+                )
             )
-        )
-        return [one.choose(profile.rows, profile.values, source) for one in selections]
+            values = [one.choose(profile.rows, profile.values, source) for one in selections]
+            chosen.append(values)
+        return chosen
 
     def lines(self) -> list[str]:
-        """What a certificate says of each."""
+        """The description of each number in a certificate."""
         price = f"epsilon {exactly(self.each)} for each quantile"
-        shares = ", ".join(map(exactly, self.shares))
-        return [f"selection of quantiles {shares} of {one.line}: {price}" for one in self.sought]
+        shares, lines = ", ".join(map(exactly, self.shares)), []
+        for one in self.sought:
+            kind, column = one.contribution.kind, one.contribution.column
+            of = (
+                f"{kind} of each person"
+                if column is None
+                else f"{kind} sum of {column} of each person"
+            )
+            grid = f"from {one.first} to {one.last} steps"
+            lines.append(f"selection of quantiles {shares} of {of}, {grid}: {price}")
+        return lines
 
 
 def sought_for(keys: Sequence[Key], column: Number | None, most: int) -> tuple[Sought, ...]:

@@ -53,8 +53,8 @@ class Terms:
             raise refuse("ask.unknown-clip", clip=str(self.clip)[:60])
         if self.clip is not None and (self.accuracy is not None or self.believes):
             raise refuse("ask.clip-with-accuracy")
-        bought = (self.interval, self.mechanism, self.measure_cut, self.clip)
-        if self.individual and any(given is not None for given in bought):
+        others = (self.interval, self.mechanism, self.measure_cut, self.clip)
+        if self.individual and any(given is not None for given in others):
             raise refuse("ask.individual-with-other-terms")
 
     @classmethod

@@ -47,7 +47,7 @@ class Aggregate:
     q: Fraction | None = None
 
     def __repr__(self) -> str:
-        # `canonical` is made of this: a question keeps its text when aggregates are added
+        # `canonical` consists of this: a question keeps its text when aggregates are added
         others = {"other": self.other, "q": self.q}
         more = "".join(f", {name}={v!r}" for name, v in others.items() if v is not None)
         return f"Aggregate(kind={self.kind!r}, column={self.column!r}{more})"
@@ -185,7 +185,7 @@ class Question:
     persons: Persons | None = None
 
     def __repr__(self) -> str:
-        # `canonical` is made of this: a question keeps its text when there is more to ask
+        # `canonical` consists of this: a question keeps its text when there is more to ask
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         shown = [n for n, value in named.items() if n not in _LATER or value not in ((), None)]
         return f"Question({', '.join(f'{name}={named[name]!r}' for name in shown)})"
@@ -207,11 +207,11 @@ class Question:
 
     def aggregates(self) -> tuple[Aggregate, ...]:
         """The different aggregates, in the order they first appear."""
-        found: dict[Aggregate, None] = {}
+        aggregates: dict[Aggregate, None] = {}
 
         def walk(expression: Expression) -> None:
             if isinstance(expression, Aggregate):
-                found[expression] = None
+                aggregates[expression] = None
             elif isinstance(expression, Arithmetic):
                 walk(expression.left)
                 walk(expression.right)
@@ -221,7 +221,7 @@ class Question:
         for output in self.outputs:
             if isinstance(output, Output):
                 walk(output.expression)
-        return tuple(found)
+        return tuple(aggregates)
 
     def with_aggregates(self, change: Callable[[Aggregate], Aggregate]) -> Question:
         """The same question of other aggregates, which `change` gives for each."""
@@ -318,14 +318,14 @@ def used_columns(
     question: Question, known: Mapping[str, ComputedColumn]
 ) -> tuple[ComputedColumn, ...]:
     """The known computed columns that the question uses, each after those it is computed from."""
-    found: dict[str, ComputedColumn] = {}
+    used: dict[str, ComputedColumn] = {}
 
     def use(name: str | None) -> None:
         computed = known.get(name or "")
-        if computed is not None and computed.name not in found:
+        if computed is not None and computed.name not in used:
             for inner in columns_of(computed.formula):
                 use(inner)
-            found[computed.name] = computed
+            used[computed.name] = computed
 
     for aggregate in question.aggregates():
         use(aggregate.column)
@@ -334,7 +334,7 @@ def used_columns(
         use(key.column)
     for name in () if question.where is None else columns_in(question.where):
         use(name)
-    return tuple(found.values())
+    return tuple(used.values())
 
 
 # -- The columns of a question: declared and computed ones -----------------------------------------
@@ -408,25 +408,20 @@ def computed_by(questions: Mapping[int, Question]) -> tuple[list[int], list[Comp
     it another meaning is left out, and so are all that compute columns if these are too many.
     """
     known: dict[str, ComputedColumn] = {}
-    found = []
+    together = []
     for number, question in questions.items():
         own = {folded(one.name): one for one in question.computed}
         if all(known.get(name, one) == one for name, one in own.items()):
             known |= own
-            found.append(number)
+            together.append(number)
     if len(known) > MOST_TOGETHER:
-        return [number for number in found if not questions[number].computed], []
-    return found, list(known.values())
+        return [number for number in together if not questions[number].computed], []
+    return together, list(known.values())
 
 
 def seen_together(several: Iterable[ComputedColumn], schema: Schema) -> Schema:
     """The schema with computed columns in whole steps, as an engine sees them, without labels."""
     return with_columns(schema, (replace(one, labels=()) for one in several))
-
-
-def asked_of(question: Question) -> tuple[Computed, ...]:
-    """The columns of a question that an engine is asked to compute."""
-    return engine_columns(question.computed)
 
 
 def engine_columns(several: Iterable[ComputedColumn]) -> tuple[Computed, ...]:

@@ -26,7 +26,7 @@ from .aggregates.noise import atoms_of, component_of, measures_of
 from .aggregates.strategy import Draw
 from .plan.plan import Plan
 from .plan.truncation import kept_rows
-from .question import Question, asked_of, every_value, seen_by
+from .question import Question, engine_columns, every_value, seen_by
 
 if TYPE_CHECKING:
     from .workload.plan import Workload
@@ -72,7 +72,7 @@ def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM)
     drawn = [_drawn([draw], rows, source) for draw in draws if not draw.chosen]
     if together := [draw for draw in draws if draw.chosen]:
         drawn.append(_drawn(together, rows, source))
-    cells = tuple(tuple(tuple(by_draw[i]) for by_draw in drawn) for i in range(len(rows.places)))
+    cells = tuple(tuple(tuple(by_draw[i]) for by_draw in drawn) for i in range(len(rows.cells)))
     # unit = record, replace, no filter, no groups, no missing value: public by definition
     present = rows.present if plan.needs_row_count else None
     return Released(cells, present, () if plan.cut is None else plan.cut.release(engine, source))
@@ -81,12 +81,12 @@ def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM)
 def _drawn(draws: Sequence[Draw], rows: _Rows, source: Source) -> list[list[int]]:
     """The numbers of each cell, of one draw, or of several that are drawn cell by cell."""
     if len(draws) == 1:
-        return draws[0].released(rows, range(len(rows.places)), source)
+        return draws[0].released(rows, range(len(rows.cells)), source)
     for draw in draws:
         draw.read(rows)
     return [
         [number for draw in draws for number in draw.released(rows, [cell], source)[0]]
-        for cell in range(len(rows.places))
+        for cell in range(len(rows.cells))
     ]
 
 
@@ -174,7 +174,11 @@ def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
     """The exact numbers from which counts, sums and means of a question without groups follow."""
     measures = measures_of(component_of(aggregate) for aggregate in question.aggregates())
     request = Request(
-        measures, question.where, question.keys, kept_rows(schema), asked_of(question)
+        measures,
+        question.where,
+        question.keys,
+        kept_rows(schema),
+        engine_columns(question.computed),
     )
     values = engine.measure(request).get((), (0,) * len(measures))
     return atoms_of(dict(zip(measures, values, strict=True)))
@@ -183,7 +187,7 @@ def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
 class _Rows:
     """The true numbers of every declared cell of a plan, each read from the engine once.
 
-    places: the numbers of the keys of every declared cell; the last key runs fastest.
+    cells: the key values of every declared cell, by number; the last key runs fastest.
     """
 
     def __init__(self, plan: Plan, engine: Engine, schema: Schema) -> None:
@@ -194,14 +198,14 @@ class _Rows:
         self._votes: dict[str, list[list[int]]] = {}
         self._distinct: dict[str, list[int]] = {}
         self._columns = seen_by(plan.question, schema).columns
-        self.places = list(product(*(range(key.cells) for key in plan.request.keys)))
+        self.cells = list(product(*(range(key.cells) for key in plan.request.keys)))
 
     @cached_property
     def measured(self) -> list[dict[Measure, int]]:
         measures = self._request.measures
-        found = self._engine.measure(self._request)
+        values = self._engine.measure(self._request)
         empty = (0,) * len(measures)
-        return [dict(zip(measures, found.get(p, empty), strict=True)) for p in self.places]
+        return [dict(zip(measures, values.get(cell, empty), strict=True)) for cell in self.cells]
 
     @property
     def present(self) -> int:
@@ -213,7 +217,7 @@ class _Rows:
         if column not in self._ranks:
             windows = tuple(w for draw in self._draws for w in draw.windows.get(column, ()))
             profiles = self._profiles(column, windows, self._request.keys)
-            self._ranks[column] = [profiles.get(place, _NOBODY) for place in self.places]
+            self._ranks[column] = [profiles.get(cell, _NOBODY) for cell in self.cells]
         return self._ranks[column]
 
     def _profiles(
@@ -235,19 +239,19 @@ class _Rows:
     def votes(self, column: str, categories: int) -> list[list[int]]:
         if column not in self._votes:
             keys = (*self._request.keys, Group(column, categories))
-            found = self._engine.measure(self._by_value(keys))
+            rows = self._engine.measure(self._by_value(keys))
             self._votes[column] = [
-                [found.get((*place, number), (0,))[0] for number in range(categories)]
-                for place in self.places
+                [rows.get((*cell, number), (0,))[0] for number in range(categories)]
+                for cell in self.cells
             ]
         return self._votes[column]
 
     def distinct(self, column: str) -> list[int]:
         if column not in self._distinct:
             keys = (*self._request.keys, every_value(self._columns[column]))
-            found = self._engine.measure(self._by_value(keys))
-            counts = Counter(place[:-1] for place, (rows,) in found.items() if rows)
-            self._distinct[column] = [counts[place] for place in self.places]
+            rows = self._engine.measure(self._by_value(keys))
+            counts = Counter(cell[:-1] for cell, (count,) in rows.items() if count)
+            self._distinct[column] = [counts[cell] for cell in self.cells]
         return self._distinct[column]
 
     def _by_value(self, keys: tuple[CellKey, ...]) -> Request:
@@ -264,8 +268,8 @@ class _Rows:
     def totals(self, computed: Computed) -> list[tuple[int, int]]:
         measures = (Measure("present", computed.name), Measure("total", computed.name))
         several = (*self._request.computed, computed)
-        found = self._engine.measure(replace(self._request, measures=measures, computed=several))
-        return [found.get(place, (0, 0)) for place in self.places]  # type: ignore[misc]
+        values = self._engine.measure(replace(self._request, measures=measures, computed=several))
+        return [values.get(cell, (0, 0)) for cell in self.cells]  # type: ignore[misc]
 
     def steps(self, column: str) -> NDArray[np.int64]:
         return self._engine.column_steps(column)[:, 0]

@@ -26,8 +26,8 @@ from tenue.ask.question import (
     Order,
     Output,
     Question,
-    asked_of,
     column_of,
+    engine_columns,
     seen_by,
 )
 from tenue.ask.release import Released
@@ -110,7 +110,7 @@ def test_a_question_sees_declared_and_computed_columns() -> None:
     seen = seen_by(more, TABLE)
     assert list(seen.columns) == [*TABLE.columns, "(f)"]
     assert "(f)" not in TABLE.columns
-    assert asked_of(more) == (Computed("(f)", Steps("x")),)
+    assert engine_columns(more.computed) == (Computed("(f)", Steps("x")),)
 
 
 # -- The cells of an answer: their names, and which are shown in which order -----------------------

@@ -109,8 +109,8 @@ def names_once(schema: Schema) -> bool:
 
 def _identifier(schema: Schema) -> Column | None:
     """The one column that names records; None if there is none, or several."""
-    found = [column for column in schema.columns.values() if isinstance(column, Identifier)]
-    return found[0] if len(found) == 1 else None
+    identifiers = [column for column in schema.columns.values() if isinstance(column, Identifier)]
+    return identifiers[0] if len(identifiers) == 1 else None
 
 
 def _names_people(column: Column, schema: Schema) -> bool:

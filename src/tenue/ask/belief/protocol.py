@@ -112,7 +112,7 @@ def _moved(aggregate: Aggregate, setting: Setting) -> tuple[int, Component, Frac
         return setting.units_moved, Component("units"), Fraction(1)
     if aggregate.kind not in ("count", "sum"):
         raise refuse("ask.fixed-noise-unsupported", name=aggregate.name)
-    found = atom_sensitivity(aggregate, setting, signs="any", native=native)
-    assert found is not None  # noqa: S101 - None is for signs="same" only
-    moved, component, _, grid = found
+    atom = atom_sensitivity(aggregate, setting, signs="any", native=native)
+    assert atom is not None  # noqa: S101 - None is for signs="same" only
+    moved, component, _, grid = atom
     return times * moved, component, grid

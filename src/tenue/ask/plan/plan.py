@@ -24,7 +24,7 @@ DECLARED = "declared by the schema"
 
 @dataclass(frozen=True)
 class Candidate:
-    """One admissible way to answer.
+    """One admissible strategy, as a plan shows it.
 
     only_if_asked: why it must be asked for, as text; empty for all others.
     """

@@ -43,7 +43,7 @@ from ..question import (
     Expression,
     Output,
     Question,
-    asked_of,
+    engine_columns,
     seen_by,
 )
 from .plan import DECLARED, Candidate, Plan
@@ -147,12 +147,11 @@ class _Wanted:
             proportion, so that every answer is better by the same factor.
         """
         sharing = [a for a in aggregates if a.kind in FAMILY_OF[a.kind].sharing]
+        others = [a for a in aggregates if a not in sharing]
         blocks = [
             block
             for family in FAMILIES
-            if (
-                asked := [a for a in aggregates if FAMILY_OF[a.kind] is family and a not in sharing]
-            )
+            if (asked := [a for a in others if FAMILY_OF[a.kind] is family])
             for block in family.blocks(asked, self.setting, self.levels)
         ]
         if not blocks:
@@ -163,7 +162,8 @@ class _Wanted:
         usual = each * len(sharing)
         strategies = []
         for index, one in enumerate(self._shared(sharing, usual)):
-            share, price = self._shared_and_block_price(one, usual, each, len(blocks), yardstick)
+            needed = usual.units * self._share_needed(one, yardstick)
+            share, price, *_ = self.price.shared([needed, *[float(each.units)] * len(blocks)])
             for shared in self._shared(sharing, share)[index : index + 1]:
                 strategies.append(_beside(shared, blocks, price))
         return strategies
@@ -173,21 +173,12 @@ class _Wanted:
         family = FAMILY_OF[sharing[0].kind]
         return family.ways(sharing, self.setting, price, self.wanted, aside=self.aside)
 
-    def _shared_and_block_price(
-        self,
-        shared: Strategy,
-        usual: EpsilonDelta,
-        each: EpsilonDelta,
-        blocks: int,
-        yardstick: Mapping[Aggregate, float] | None,
-    ) -> tuple[EpsilonDelta, EpsilonDelta]:
-        needed = 1.0
-        if yardstick is not None:
-            errors = sizes(shared, self.wanted).items()
-            ratios = [size / yardstick[a] for a, size in errors if yardstick[a] > 0]
-            needed = min(1.0, max(ratios, default=1.0))
-        share, *rest = self.price.shared([usual.units * needed, *[float(each.units)] * blocks])
-        return share, rest[0]
+    def _share_needed(self, shared: Strategy, yardstick: Mapping[Aggregate, float] | None) -> float:
+        if yardstick is None:
+            return 1.0
+        errors = sizes(shared, self.wanted).items()
+        ratios = [size / yardstick[a] for a, size in errors if yardstick[a] > 0]
+        return min(1.0, max(ratios, default=1.0))
 
 
 def _beside(shared: Strategy | None, blocks: Sequence[Block], price: EpsilonDelta) -> Strategy:
@@ -238,13 +229,13 @@ def _least_cut(asking: _Asking, kept: Sequence[People | None], mechanism: str | 
     if len(kept) == 1:
         return asking.plan(kept[0], mechanism)
     everybody, few = kept
-    cut = asking.plan(few)
-    whole = asking.plan(everybody, within=cut.limits)
-    errors = (sizes(plan.strategy, asking.wanted) for plan in (whole, cut))
+    truncated = asking.plan(few)
+    complete = asking.plan(everybody, within=truncated.limits)
+    errors = (sizes(plan.strategy, asking.wanted) for plan in (complete, truncated))
     setting = setting_of(asking.question, asking.schema, everybody)
-    worth = set(whole.limits) < set(cut.limits) and spares(*errors, setting=setting)
+    worth = set(complete.limits) < set(truncated.limits) and spares(*errors, setting=setting)
     if mechanism is None:
-        return whole if worth else cut
+        return complete if worth else truncated
     try:
         return asking.plan(everybody if worth else few, mechanism)
     except Refused:  # only one of the contribution bounds may offer it
@@ -284,28 +275,29 @@ class _Asking:
                 declared |= family.declared(aggregates, setting, schema.rows)
         asked = [a for a in aggregates if a not in declared]
         if asked:
-            found = strategies(asked, setting, price, wanted, levels)
+            admissible = strategies(asked, setting, price, wanted, levels)
         else:
-            found, price = [Strategy(DECLARED, (), declared)], NOTHING
+            admissible, price = [Strategy(DECLARED, (), declared)], NOTHING
         if declared:
-            found = [replace(one, readings={**one.readings, **declared}) for one in found]
+            admissible = [replace(one, readings={**one.readings, **declared}) for one in admissible]
         elif interval is None and setting.all_public:
-            epsilon = found[0].epsilon
+            epsilon = admissible[0].epsilon
             for family in FAMILIES:
-                found += family.by_name(aggregates, setting, epsilon)
-        candidates = candidates_for(found, question, schema, wanted)
+                admissible += family.by_name(aggregates, setting, epsilon)
+        candidates = candidates_for(admissible, question, schema, wanted)
         known = mechanism is None or isinstance(mechanism, str)
         named = [i for i, c in enumerate(candidates) if known and mechanism in (None, c.mechanism)]
         if not named:
             raise _unknown(mechanism, candidates)
         if within is not None:
             facts = seen_by(question, schema), people, question.cells
-            named = [i for i in named if set(limits_of(found[i], *facts)) <= set(within)] or named
-        best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
+            limits = {i: set(limits_of(admissible[i], *facts)) for i in named}
+            named = [i for i in named if limits[i] <= set(within)] or named
+        best = min(named, key=lambda i: (not admissible[i].preferred, candidates[i].score))
         return build_plan(
             question,
             schema,
-            found[best],
+            admissible[best],
             price,
             wanted,
             self.sql,
@@ -356,7 +348,7 @@ def build_plan(
         chosen=chosen,
         strategy=strategy,
         request=Request(
-            *(needed, question.where, question.keys, people, asked_of(question)),
+            *(needed, question.where, question.keys, people, engine_columns(question.computed)),
             units=None if question.persons is None else question.persons.units,
         ),
         readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
@@ -368,14 +360,14 @@ def build_plan(
 
 
 def candidates_for(
-    found: Sequence[Strategy], question: Question, schema: Schema, wanted: Criterion
+    admissible: Sequence[Strategy], question: Question, schema: Schema, wanted: Criterion
 ) -> list[Candidate]:
     """Each strategy as a candidate, with the errors that are known before a row is read."""
     whole = not question.keys and question.where is None and question.persons is None
     rows = schema.rows if whole else None
     outputs = _outputs(question)
     candidates = []
-    for one in found:
+    for one in admissible:
         parts = one.parts
         expected = tuple(
             fold(output.expression, one.readings).expect(output.alias, parts, rows)

@@ -34,7 +34,6 @@ from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
 from ...schema.table import RECORD
 from ...text import exactly
-from ..aggregates.noise import noise_source
 from ..aggregates.reading import SHOWN_LEVEL
 from ..aggregates.strategy import Draw, Setting, Strategy
 from ..question import Aggregate, Persons, Question
@@ -93,7 +92,7 @@ def ways_to_keep(question: Question, schema: Schema) -> list[People | None]:
 
 
 def spares(
-    whole: Mapping[Aggregate, float], cut: Mapping[Aggregate, float], *, setting: Setting
+    complete: Mapping[Aggregate, float], truncated: Mapping[Aggregate, float], *, setting: Setting
 ) -> bool:
     """Whether counting all groups is worth its error: at most twice that of truncating them.
 
@@ -105,7 +104,7 @@ def spares(
         stated = setting.ranges.get(aggregate.column or "")
         return Fraction(1) if stated is None or aggregate.kind == "count" else stated.grid
 
-    return all(size <= WORTH * cut[a] + float(step(a) / 2) for a, size in whole.items())
+    return all(size <= WORTH * truncated[a] + float(step(a) / 2) for a, size in complete.items())
 
 
 # -- The limits that may truncate an answer --------------------------------------------------------
@@ -296,10 +295,6 @@ class CutCount:
         return self.part.noise.half_width(0, SHOWN_LEVEL)
 
     @property
-    def source(self) -> str:
-        return noise_source(self.part.name)
-
-    @property
     def line(self) -> str:
         """Its description in a certificate."""
         sides = ", and how many are not" if self.both_sides else ""
@@ -319,14 +314,14 @@ class CutCount:
     def _counted(self, limit: Limit, engine: Engine) -> tuple[int, ...]:
         request, first = self.request, limit.most or 0
         assert limit.measured is not None and request.people is not None  # noqa: S101, PT018
-        found = engine.contributions(
+        profile = engine.contributions(
             ContributionRequest(
                 *(limit.measured, request.people.unit, (_EVERYBODY,), first, first + 1),
                 *(request.where, request.keys, request.computed),
             )
         )
-        above = sum(count for value, _, count in found.values if value > first)
-        return (above, found.rows - above) if self.both_sides else (above,)
+        above = sum(count for value, _, count in profile.values if value > first)
+        return (above, profile.rows - above) if self.both_sides else (above,)
 
     def read(self, noisy: Sequence[int]) -> tuple[Limit, ...]:
         """The limits, each with how many persons are above it."""
