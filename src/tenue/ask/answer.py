@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import Number as Given
@@ -277,25 +278,22 @@ class Answer(Tabular):
             "certificate": self.certificate.to_dict(),
         }
 
-    def _cells_as_text(
-        self, rows: Sequence[Row] | None = None
-    ) -> tuple[list[str], list[list[str]]]:
-        """The header and rows people see: each value with its 95 % margin of error; all rows if
-        not given."""
-        alone = any(reading.alone for reading in self.plan.readings)
+    def _cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
+        """The header and the rows that people see."""
         header: list[str] = []
         for output, reading in self._columns:
-            header += [output.alias] if alone or reading is None else [output.alias, "±"]
-        body = []
-        for cell, row in self._rows if rows is None else rows:
-            line: list[str] = []
-            for output, reading in self._columns:
-                value = row[output.alias]
-                line.append(str(plain(value)) if reading is None else readable(value))
-                if isinstance(output, Output) and reading is not None and not reading.alone:
-                    line.append(self._beside(output, reading, cell, value))
-            body.append(line)
-        return header, body
+            header += [output.alias] if reading is None or reading.alone else [output.alias, "±"]
+        return [header, *(list(chain(*self._line(cell, row).values())) for cell, row in rows)]
+
+    def _line(self, cell: int, row: Mapping[str, Cell]) -> dict[str, list[str]]:
+        """By alias a value and, beside an aggregate, its 95 % margin of error."""
+        line = {name: [str(plain(value))] for name, value in row.items()}
+        for output, reading in self._outputs:
+            value = row[output.alias]
+            line[output.alias] = [readable(value)]
+            if not reading.alone:
+                line[output.alias].append(self._beside(output, reading, cell, value))
+        return line
 
     def _beside(self, output: Output, reading: Reading, cell: int, value: Cell) -> str:
         return reading.beside(
@@ -312,11 +310,11 @@ class Answer(Tabular):
 
     def _page(self) -> tuple[list[str], list[str]]:
         """The lines of the table, and the notes on it but for the price."""
-        header, body = self._cells_as_text(self._rows[:MOST_SHOWN])
-        lines = text_table([header, *body])
-        if len(self._rows) > len(body):
-            lines.append(f"… and {len(self._rows) - len(body):,} rows more")
-        return lines, self._notes(any("" in line for line in body))
+        table = self._cells_as_text(self._rows[:MOST_SHOWN])
+        lines = text_table(table)
+        if len(self._rows) > MOST_SHOWN:
+            lines.append(f"… and {len(self._rows) - MOST_SHOWN:,} rows more")
+        return lines, self._notes(any("" in line for line in table[1:]))
 
     def _notes(self, blanks: bool) -> list[str]:
         """What may have been truncated; then the meaning of ±.
@@ -365,9 +363,9 @@ class Answer(Tabular):
         return note
 
     def _repr_html_(self) -> str:
-        header, body = self._cells_as_text()
-        *texts, last = self._notes(any("" in line for line in body))
-        return html_table([header, *body], after=[*texts, f"{last}\n{self._cost('ε = ')}"])
+        table = self._cells_as_text(self._rows)
+        *texts, last = self._notes(any("" in line for line in table[1:]))
+        return html_table(table, after=[*texts, f"{last}\n{self._cost('ε = ')}"])
 
 
 def cost(paid: str, mechanism: str, replayed: bool) -> str:

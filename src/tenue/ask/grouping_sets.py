@@ -137,19 +137,18 @@ class GroupedAnswer(Tabular):
         rows = [(p, row) for p, answer in enumerate(self.parts) for row in answer._rows]
         header: list[str] = []
         body: list[list[str]] = []
-        for part, row in (rows[number] for number in self._order[:most]):
-            names, (line,) = self.parts[part]._cells_as_text([row])
-            widths, cells = _column_counts(names), iter(line)
+        for part, (cell, row) in (rows[number] for number in self._order[:most]):
+            line = self.parts[part]._line(cell, row)
             header, shown = [], list[str]()
             for output in self.question.outputs:
-                width = widths.get(output.alias, 0)
-                header += [output.alias, *["±"] * (width - 1)]
-                if width:
-                    shown += [next(cells) for _ in range(width)]
+                if output.alias in line:
+                    cells = line[output.alias]
                 elif isinstance(output, KeyOutput):
-                    shown.append(_ALL)
+                    cells = [_ALL]
                 else:
-                    shown.append(str(_cell(output, {}, self.question.sets[part])))
+                    cells = [str(_cell(output, {}, self.question.sets[part]))]
+                header += [output.alias, *["±"] * (len(cells) - 1)]
+                shown += cells
             body.append(shown)
         return [header or list(self.columns), *body]
 
@@ -193,11 +192,3 @@ def _cell(output: object, row: dict[str, Any], grouped: tuple[int, ...]) -> Any:
     if isinstance(output, GroupingOutput):
         return output.of(grouped)
     return row.get(output.alias)  # type: ignore[attr-defined]
-
-
-def _column_counts(header: list[str]) -> dict[str, int]:
-    return {
-        name: 1 + (header[index + 1 : index + 2] == ["±"])
-        for index, name in enumerate(header)
-        if name != "±" or not index
-    }
