@@ -49,7 +49,7 @@ _FINE = 4096
 
 
 def reconciled(raw: Sequence[Fraction], variances: Sequence[float], sums: Sums) -> list[int]:
-    """Whole numbers near the raw ones, none negative, in which every total is that of its parts.
+    """Whole numbers near the raw ones, none negative, in which every total is the sum of its parts.
 
     A number is a part of one total at most, and no total is a part of itself.
 
@@ -224,9 +224,9 @@ def raw_interval(
 
 @dataclass(frozen=True, repr=False)
 class Consistent(Shown):
-    """An answer that could be that of a table.
+    """An answer that some table could have.
 
-    value, exact: as those of the raw answer, whose rows it shows in the same order.
+    value, exact: as in the raw answer, with the same rows in the same order.
     steps: of each output the values of all cells, in steps of its grid.
     """
 
@@ -273,7 +273,7 @@ class Consistent(Shown):
         return shaped(self._rows(ends), self.raw.plan.question)
 
     def half_width(self, level: Number) -> Any:
-        """The margin of error at `level`: that of the raw answer, and how far it was moved."""
+        """The margin of error at `level`: the raw one, and how far the value was moved."""
         wanted = fraction_of_one(level, "level")
         rows = self._rows(lambda name, cell: plain(self._half(name, cell, wanted)))
         return shaped(rows, self.raw.plan.question)
@@ -354,7 +354,7 @@ def _reconcile(
             continue
         output, first[number], names[number] = outputs[number][named[0]], len(raw), named
         error = output.reading.before_rows(answer.plan.parts, answer.released.rows)
-        assert error is not None  # noqa: S101 - that of counts and sums is always known
+        assert error is not None  # noqa: S101 - known for counts and sums
         for cell in range(answer.plan.cells):
             raw.append(raw_interval(answer, output, cell, SHOWN_LEVEL)[0] / output.grid)
             variances.append(error.variance / float(output.grid) ** 2)

@@ -114,7 +114,7 @@ class Dataset:
     question at a time. After a fork the child opens engine and ledger for itself when it first
     asks, if the table is in files or on a PostgreSQL server, and is refused otherwise.
 
-    schema: what is declared about the table.
+    schema: the declarations about the table.
     ledger: what was spent.
     opening: what the holder learned by opening the table; None if an analyst opened it.
     name: its name in the ledger.
@@ -156,7 +156,7 @@ class Dataset:
         """The table as one analyst sees it, or the holder. Reads no row; closing it closes nothing.
 
         Parameters
-            analyst: as in `protect`; what is refused there is refused here.
+            analyst: as in `protect`, with the same refusals.
         """
         engine = self.engine
         if analyst is None:
@@ -345,7 +345,7 @@ def refuse_other_rows(schema: Schema, rows: int) -> None:
 
 
 def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Dataset:
-    """schema → ledger's place → engine → ledger → validate; what is refused leaves nothing open."""
+    """schema → ledger's place → engine → ledger → validate; a refusal leaves nothing open."""
     described, beside = given_schema(schema)
     if not described.private:
         raise refuse("ask.asked-bounds-not-private", name=described.name)
@@ -353,7 +353,7 @@ def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Da
         raise refuse("ask.budget-missing", name=described.name)
     place = _place(ledger, source, described, beside, holder=holder)
     rows, folder = source if source is not None else described.location, _here()
-    # before the ledger: what is refused here must not leave one behind
+    # before the ledger: a refusal here must not leave one behind
     engine = _opened(rows, described, holder=holder)
     try:
         books = given_ledger(ledger, place)
@@ -389,9 +389,9 @@ def _here() -> Path | None:
     return None
 
 
-def _hiding(holder: bool, act: Callable[[], V]) -> V:
-    """What `act` gives. An analyst does not learn why it is refused, only that the table is not as
-    the holder opened it."""
+def _hide_reason(act: Callable[[], V], *, holder: bool) -> V:
+    """What `act` gives. If it refuses, an analyst learns only that the table is not the one that
+    the holder opened; the holder learns why."""
     if holder:
         return act()
     with suppress(InvalidTable):
@@ -404,13 +404,13 @@ def _place(
 ) -> Place:
     if ledger is not None:
         return NOWHERE
-    places = _hiding(holder, lambda: ledger_places(source, schema))
+    places = _hide_reason(lambda: ledger_places(source, schema), holder=holder)
     return Place(schema.ledger_location, places, file)
 
 
 def _opened(source: object, schema: Schema, folder: Path | None = None, *, holder: bool) -> Engine:
     in_file = isinstance(source, str | os.PathLike)
-    return _hiding(holder or not in_file, lambda: open_engine(source, schema, folder))
+    return _hide_reason(lambda: open_engine(source, schema, folder), holder=holder or not in_file)
 
 
 def _same_files(known: Source | None, stamp: Stamp) -> bool:
@@ -428,7 +428,7 @@ def _validated(
     if not holder:
         refuse_excess(engine.excess)
     if files is None:
-        validated = _hiding(holder, engine.validate)
+        validated = _hide_reason(engine.validate, holder=holder)
         refuse_other_rows(schema, validated.rows)
         return Opening.now(schema, validated, engine.excess) if holder else None
     stamp, known = files.stamp(), books.validated(name)

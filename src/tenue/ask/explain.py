@@ -2,7 +2,7 @@
 
 The noise of products of fine columns cannot be drawn exactly. Rounding the columns of a correlation
 hardly changes it, so they are rounded half up, to a power of two of their steps. The text of the
-question then says so, and the true answer is that of the rounded columns.
+question then says so, and the true answer is about the rounded columns.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def release_individual(plan: Plan, engine: Engine, schema: Schema) -> Released:
 
 
 def certify_individual(plan: Plan, schema: Schema, seal: str = "") -> Certificate:
-    """What is promised, and what is not."""
+    """The certificate, which says at length what is not promised."""
     asked, columns = _asked(plan.question, schema)
     facts = {"question": plan.sql, "epsilon": exactly(plan.epsilon)}
     if asked.kind == "regr_slope" and isinstance(columns[0], Number):

@@ -346,9 +346,9 @@ MOST_TOGETHER = 64
 def column_of(computed: ComputedColumn, table: Table) -> Column:
     """A computed column in the form of a declared one.
 
-    Its bounds follow from those of the columns it is computed from. It is never missing if none of
-    them is. The bounds of a constant include 0: a mean needs two ends, and a sum of it moves as far
-    either way.
+    Its bounds follow from the bounds of the columns it is computed from. It is never missing if
+    none of them is. The bounds of a constant include 0: a mean needs two ends, and a sum of it
+    moves as far either way.
     """
     if computed.labels:
         words = tuple(str(label) for label in computed.labels)

@@ -44,7 +44,7 @@ _CLOSED = "The session is closed: open the table again with tn.protect."
 class Session:
     """A protected table, as one analyst sees it; for any number of threads.
 
-    schema: what is declared about the table.
+    schema: the declarations about the table.
     ledger: what was spent.
     analyst: who asks.
     opening: what the holder learned by opening the table; None for everybody else.
@@ -127,7 +127,7 @@ class Session:
             individual: answer with individual differential privacy, which is not differential
                 privacy: read `INDIVIDUAL_LIMITS`. It has a column of its own in the ledger. A named
                 analyst may ask approved questions only; their limits hold for all analysts.
-            prior: your belief about one person, or about a count, sum or mean. The answer is a
+            prior: your prior about one person, or about a count, sum or mean. The answer is a
                 sample of the prior, moved towards the truth, or a noisy number with its posterior:
                 whatever `explain` shows to be nearer on average.
             interval: a level such as 0.95: part of epsilon pays for confidence intervals of MEDIAN,
@@ -307,7 +307,7 @@ class Session:
         try:
             drawn = wanted.draw(engine)
             if not _files_unchanged(engine):
-                raise EngineFault(FAULT)  # the rows may be those of either file
+                raise EngineFault(FAULT)  # the rows may come from either file
             ledger.commit(reservation, drawn)
         except BaseException:
             with suppress(Refused, Fault):  # the first failure is the one to report
@@ -339,7 +339,7 @@ class Session:
             raise refuse("ask.session-closed")
 
     def close(self) -> None:
-        """Ends the session; that of `protect` closes the table and the ledger too."""
+        """Ends the session; a session of `protect` closes the table and the ledger too."""
         self._closed = True
         if self._owns:
             self._dataset.close()

@@ -68,7 +68,7 @@ class BeliefPlan(Shown):
         candidates: with their errors averaged over the prior, exact up to rounding; for priors with
             very many points to two digits or more, or the least known bound.
         chosen: the candidate with the least error. reason: why.
-        expected_error: that of the chosen candidate.
+        expected_error: the error of the chosen candidate.
         without: the error without asking: of the prior's median, or of a draw of the prior where
             that has none.
         guess: about one person, the error of the best guess from the prior, where that is known.

@@ -298,7 +298,7 @@ def _best(
 ) -> BeliefCandidate:
     """Several values must be possible together, so they are refined; one has the least error.
 
-    An error that depends on rows, as that of a mean, cannot be compared: then noise is taken, for
+    An error that depends on rows, as for a mean, cannot be compared: then noise is taken, because
     refinement is seldom better where one unit moves little, and never by much.
     """
     if refined and isinstance(belief, Joint):

@@ -36,8 +36,8 @@ _SAMPLE = (
     "possible values become more likely."
 )
 _PERSON = (
-    "The answer does not reveal whether the person is in the table: for a person with no row, or "
-    "several, it is a draw of the unchanged prior. Error and posterior hold for one row.",
+    "It does not say whether the person is in the table: for a person with no row, or several, it "
+    "is a draw of the unchanged prior. Error and posterior hold for one row.",
     "It does not bound several answers about the person: their prices add up, for all analysts.",
 )
 _NOTHING = Fraction(1, 10**9)

@@ -70,7 +70,7 @@ def strategies(
 ) -> list[Strategy]:
     """Every admissible strategy, each at a total of at most the price.
 
-    levels: for values with a rank, those of the intervals that part of the price pays for.
+    levels: for values with a rank, the levels of the intervals that part of the price pays for.
     """
     ask = _Wanted(setting, price, wanted, levels or {})
     if len(aggregates) == 1:
@@ -428,7 +428,7 @@ def setting_of(question: Question, schema: Schema, people: People | None) -> Set
 # -- The least epsilon that gives a wanted accuracy ------------------------------------------------
 
 LARGEST = EpsilonDelta.of(100)
-"""An epsilon above this promises nothing and is not looked for."""
+"""The search for an epsilon stops here: above it nothing is promised."""
 _FIRST = EpsilonDelta.of("0.001")
 _CLOSE = 1_000_000
 

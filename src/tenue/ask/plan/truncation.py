@@ -64,7 +64,7 @@ def people_of(question: Question, schema: Schema) -> People | None:
 
     A limit of rows takes nothing from a person who counts once in each group. Where nothing limits
     groups, or only persons are counted, groups are not truncated if that at most doubles how far
-    one person moves the counts; else the limit of groups is that of rows.
+    one person moves the counts; else the limit of rows serves as the limit of groups.
     """
     kept = kept_rows(schema)
     if kept is None or question.persons is not None:  # one value of a person needs no limit
@@ -94,7 +94,7 @@ def ways_to_keep(question: Question, schema: Schema) -> list[People | None]:
 def spares(
     complete: Mapping[Aggregate, float], truncated: Mapping[Aggregate, float], *, setting: Setting
 ) -> bool:
-    """Whether counting all groups is worth its error: at most twice that of truncating them.
+    """Whether counting all groups is worth its error: at most twice the error with truncation.
 
     Half a step of the answer is allowed besides, which rounding hides. Reported errors contain the
     noise and not the truncation, so noise is preferred.
@@ -114,7 +114,7 @@ def spares(
 class Above:
     """How many persons are above a limit, with noise.
 
-    noisy: the count as it was drawn; others: that of the persons below, if they were counted.
+    noisy: the count as it was drawn; others: the count of the persons below, if there is one.
     """
 
     part: Part = field(repr=False)
