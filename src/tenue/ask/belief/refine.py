@@ -95,7 +95,7 @@ def answer_refined(
     if isinstance(question, Personal):
         truth = _person_values(question, engine, schema)
     else:
-        truth = _exact_answers(question, engine, schema, source)
+        truth = _exact_answers(question, engine, schema)
     law = refine(
         plan.prior, truth, plan.epsilon, kind=plan.kind, distance=plan.distance, delta=plan.delta
     )
@@ -150,7 +150,7 @@ def _person_values(question: Personal, engine: Engine, schema: Schema) -> Any:
     return tuple(values) if len(values) > 1 else values[0]
 
 
-def _exact_answers(question: Question, engine: Engine, schema: Schema, source: Source) -> Any:
+def _exact_answers(question: Question, engine: Engine, schema: Schema) -> Any:
     """The exact answers; None if one of them is the mean of no rows."""
     numbers = true_numbers(question, engine, schema)
     values = []
