@@ -128,7 +128,7 @@ def test_no_certificate_names_a_document_that_users_lack(data: Session) -> None:
 def test_the_footer_says_in_sentences_what_the_numbers_are(data: Session) -> None:
     answer = data.ask("SELECT COUNT(*) FROM t WHERE x = 4", epsilon=2)
     assert str(answer).splitlines()[-2:] == [
-        "The true answer is within ± with a probability of at least 95 %.",
+        "± is the margin of error, at a confidence of at least 95 %.",
         "Cost: epsilon 2 (discrete Laplace).",
     ]
     again = data.ask("SELECT COUNT(*) FROM t WHERE x = 4", epsilon=2)
@@ -136,7 +136,7 @@ def test_the_footer_says_in_sentences_what_the_numbers_are(data: Session) -> Non
     assert "at least 95 %.<br>Cost: ε = 2 (discrete Laplace).</p>" in answer._repr_html_()
     bought = data.ask("SELECT MEDIAN(x) FROM t", epsilon=2, interval=0.9)
     said = " ".join(str(bought).split())
-    assert "Intervals in values were bought for epsilon 1 and hold with 90 %." in said
+    assert "Epsilon 1 paid for intervals in values, at a confidence of 90 %." in said
 
 
 def test_no_screen_is_wider_than_a_terminal(data: Session) -> None:

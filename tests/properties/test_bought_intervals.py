@@ -75,8 +75,8 @@ def test_an_answer_has_its_interval_and_says_what_it_cost() -> None:
         assert answer.plan.interval_epsilon == Fraction(1, 2)
         told = answer.to_dict()["interval_bought"]
         assert told == {"level": "0.95", "epsilon": "0.5", "interval": [low, high]}
-        assert "for epsilon 0.5" in str(answer)
-        assert "epsilon 0.5 of 1 buys them" in str(answer.plan)
+        assert "Epsilon 0.5 paid" in str(answer)
+        assert "epsilon 0.5 of 1 pays for them" in " ".join(str(answer.plan).split())
         assert data.budget.spent == 1
 
 

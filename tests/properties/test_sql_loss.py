@@ -98,7 +98,7 @@ def loss(plan: Plan, given: Schema, one: Sequence[Row], two: Sequence[Row]) -> f
         if isinstance(draw, Clip):
             total += clip_loss(draw, before, after)
             continue
-        for cell in range(len(before.places)):
+        for cell in range(len(before.cells)):
             if isinstance(draw, DistinctNoise):
                 shift = [after.distinct(draw.column)[cell] - before.distinct(draw.column)[cell]]
             else:

@@ -1,12 +1,12 @@
-"""A private answer: what was released, and all that may be said about it."""
+"""A private answer: what was released, and everything that follows from it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import Number as Given
@@ -14,20 +14,18 @@ from ..arguments import fraction_of_one
 from ..privacy import Certificate
 from ..schema import Schema
 from ..text import exactly, html_table, notes, plain, readable, sentence, shortly, text_table
-from .aggregates.reading import Interval, Reading
+from .aggregates.reading import SHOWN_LEVEL, Interval, Reading
 from .aggregates.registry import FAMILY_OF
-from .cells import Cell, Row, arranged, cell_labels, in_64_bits, shaped
+from .cells import Cell, Row, Tabular, arranged, as_json, cell_labels, shaped
 from .plan.plan import Plan
 from .plan.truncation import NOT_COVERED, Limit
 from .question import Aggregate, KeyOutput, Output, seen_by
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
     from ..estimate.posterior import Posterior
-    from .consistent_answer import Consistent, Raw
+    from .consistent_answer import Consistent
     from .release import Released
 
 
@@ -36,7 +34,7 @@ MOST_SHOWN = 40
 
 
 @dataclass(frozen=True, repr=False)
-class Answer:
+class Answer(Tabular):
     """What an analyst gets.
 
     Guarantee
@@ -64,15 +62,17 @@ class Answer:
     # -- the table of the answer ---------------------------------------------------------------
 
     @cached_property
+    def _outputs(self) -> list[tuple[Output, Reading]]:
+        outputs = [o for o in self.plan.question.outputs if isinstance(o, Output)]
+        return list(zip(outputs, self.plan.readings, strict=True))
+
+    @cached_property
     def _columns(self) -> list[tuple[KeyOutput | Output, Reading | None]]:
-        """The outputs in the order asked, each with its reading; keys have none."""
-        made = iter(self.plan.readings)
-        outputs = self.plan.question.outputs
-        return [(o, None if isinstance(o, KeyOutput) else next(made)) for o in outputs]
+        readings = {output.alias: reading for output, reading in self._outputs}
+        return [(o, readings.get(o.alias)) for o in self.plan.question.outputs]
 
     @cached_property
     def _rows(self) -> list[Row]:
-        """The rows shown: the cell's number and its exact values, after HAVING, ORDER and LIMIT."""
         labels = cell_labels(self.plan.question, self.schema)
         rows: list[Row] = []
         for cell, (keys, noisy) in enumerate(zip(labels, self.released.cells, strict=True)):
@@ -82,12 +82,11 @@ class Answer:
                     row[output.alias] = keys[output.key]
                 elif reading is not None:
                     value = reading.value(noisy, self.released.rows)
-                    row[output.alias] = self._as_held(output, value)
+                    row[output.alias] = self._as_column_holds(output, value)
             rows.append((cell, row))
         return arranged(rows, self.plan.question)
 
-    def _as_held(self, output: Output, value: Cell) -> Cell:
-        """A chosen day, second or category as such; anything else as it is."""
+    def _as_column_holds(self, output: Output, value: Cell) -> Cell:
         asked = output.expression
         if isinstance(asked, Aggregate) and isinstance(value, Fraction):
             return FAMILY_OF[asked.kind].as_held(asked, value, self._seen)  # type: ignore[no-any-return]
@@ -95,7 +94,6 @@ class Answer:
 
     @cached_property
     def _seen(self) -> Schema:
-        """The schema with the columns that the question computes."""
         return seen_by(self.plan.question, self.schema)
 
     def rank_error(self, level: Given) -> Any:
@@ -123,25 +121,21 @@ class Answer:
         return tuple(output.alias for output in self.plan.question.outputs)
 
     def _per_output(self, compute: Callable[[Output, Reading, int], Any]) -> Any:
-        """Whatever is computed of each output of each cell, in the shape of `value`."""
-        rows = []
-        for cell, row in self._rows:
-            found = {}
-            for output, reading in self._columns:
-                if isinstance(output, Output) and reading is not None:
-                    made = compute(output, reading, cell)
-                    found[output.alias] = made if isinstance(made, tuple) else plain(made)
-                else:
-                    found[output.alias] = plain(row[output.alias])
-            rows.append(found)
-        return self._shaped(rows)
+        """A fact about each output of each cell, in the shape of `value`; keys stay."""
+        return self._shaped(
+            [
+                {name: plain(value) for name, value in row.items()}
+                | {o.alias: plain(compute(o, reading, cell)) for o, reading in self._outputs}
+                for cell, row in self._rows
+            ]
+        )
 
     def interval(self, level: Given) -> Any:
-        """Where the true value lies with probability at least `level`, in the shape of `value`.
+        """A confidence interval for the true value at `level`, in the shape of `value`.
 
-        True of the table as it is declared: values kept between their bounds, and of each person
-        the rows that are counted. None where it cannot be told from what was released: a value with
-        a rank has an interval if one was bought, `ask(..., interval=0.95)`, for that level or more.
+        It is about the table as it is declared: values clipped to their bounds, and of each person
+        the rows that count. None where the released numbers do not give one: a value with a rank
+        has an interval if `ask(..., interval=0.95)` paid for one, at that level or more.
         """
         wanted = fraction_of_one(level, "level")
         return self._per_output(
@@ -149,18 +143,20 @@ class Answer:
         )
 
     def spans(self, level: Given) -> list[tuple[str, str, Any, tuple[Any, Any] | None]]:
-        """Each number of the answer: its keys in words, its name, its value, its interval or None
-        where that cannot be told."""
+        """For each number of the answer: its keys as text, its name, its value, and its interval
+        or None."""
         wanted = fraction_of_one(level, "level")
-        found = []
-        for cell, row in self._rows:
-            keys = [str(plain(row[o.alias])) for o, reading in self._columns if reading is None]
-            for output, reading in self._columns:
-                if isinstance(output, Output) and reading is not None:
-                    ends = self._ends(output, reading, cell, wanted)
-                    value = plain(row[output.alias])
-                    found.append((", ".join(keys), output.alias, value, ends))
-        return found
+        keys = [output.alias for output, reading in self._columns if reading is None]
+        return [
+            (
+                ", ".join(str(plain(row[key])) for key in keys),
+                output.alias,
+                plain(row[output.alias]),
+                self._ends(output, reading, cell, wanted),
+            )
+            for cell, row in self._rows
+            for output, reading in self._outputs
+        ]
 
     def _interval(self, reading: Reading, cell: int, level: Fraction) -> Interval | None:
         released = self.released
@@ -169,11 +165,10 @@ class Answer:
     def _ends(
         self, output: Output, reading: Reading, cell: int, level: Fraction
     ) -> tuple[Any, Any] | None:
-        """The ends of one output's interval, as plain values; days and seconds as dates."""
-        found = self._interval(reading, cell, level)
-        if found is None:
+        interval = self._interval(reading, cell, level)
+        if interval is None:
             return None
-        low, high = (plain(self._as_held(output, end)) for end in found)
+        low, high = (plain(self._as_column_holds(output, end)) for end in interval)
         return low, high
 
     @property
@@ -186,195 +181,163 @@ class Answer:
         )
 
     def estimate(self, prior: Any) -> Posterior:
-        """What the answer tells somebody who believed `prior` before: Bayes' rule, for free.
+        """The posterior of an analyst whose prior was `prior`, by Bayes' rule. Post-processing.
 
         Example
             `data.ask("SELECT COUNT(*) FROM census WHERE sick", epsilon=0.1)
             .estimate(tn.prior.Binomial(1080, 0.3)).mean`
         """
-        from .belief.compare import estimate
+        from .belief.plan import estimate
 
         return estimate(self.plan, self.released.cells[0], self.certificate.promise, prior)
 
     def consistent(self) -> Consistent:
-        """The answer made whole and not negative, for free, with its own error.
+        """The answer as whole numbers that are not negative, with its own error. Post-processing.
 
-        For counts, and sums of what is never negative. The raw answer stays unbiased: add up, or
-        average over, raw answers; show consistent ones.
+        For counts, and sums of columns that are never negative. The raw answer stays unbiased: add
+        up, or average over, raw answers; show consistent ones.
         """
         from .consistent_answer import make_consistent
 
-        return make_consistent([self._raw])[0]
-
-    @property
-    def _raw(self) -> Raw:
-        from .consistent_answer import Raw
-
-        given = (self.plan, self.schema, self.released, self._rows)
-        return Raw(*given, self.limits, self._cut_in_words)
+        return make_consistent([self])[0]
 
     # -- other shapes --------------------------------------------------------------------------
 
     def _table(self) -> dict[str, list[Any]]:
         return {name: [plain(row[name]) for _, row in self._rows] for name in self.columns}
 
-    def to_arrow(self) -> pa.Table:
-        """A pyarrow table: keys and aggregates in the order asked."""
-        import pyarrow as pa
-
-        return pa.table(in_64_bits(self._table()))
-
     def to_pandas(self, interval: Given | None = None) -> pd.DataFrame:
         """A pandas data frame.
 
         Parameters
-            interval: a level such as 0.95: each aggregate is followed by the two ends of its
-                interval, in columns named after it with _low and _high; missing where none can be
-                told. Where something may have been cut, a column `limits` says what.
+            interval: a level such as 0.95: each aggregate is followed by the ends of its confidence
+                interval, in columns named after it with _low and _high; missing where there is
+                none. Where a contribution limit applies, a column `limits` names it.
         """
         import pandas as pd
 
         return pd.DataFrame(self._table() if interval is None else self._with_ends(interval))
 
     def _with_ends(self, level: Given) -> dict[str, list[Any]]:
-        """The table with both ends of every interval."""
-        wanted, found = fraction_of_one(level, "interval"), dict[str, list[Any]]()
-        for output, reading in self._columns:
-            found[output.alias] = [plain(row[output.alias]) for _, row in self._rows]
-            if isinstance(output, KeyOutput) or reading is None:
-                continue
-            ends = [
-                self._ends(output, reading, cell, wanted) or (None, None) for cell, _ in self._rows
-            ]
-            for place, end in enumerate(("low", "high")):
-                name = f"{output.alias}_{end}"
-                while name in self.columns or name in found:
-                    name += "_"
-                found[name] = [pair[place] for pair in ends]
-        if self.limits:
-            name = "limits"
-            while name in found:
+        wanted, values, table = fraction_of_one(level, "interval"), self._table(), {}
+
+        def add(name: str, column: list[Any]) -> None:
+            while name in values or name in table:
                 name += "_"
-            found[name] = [self._cut_in_words] * len(self._rows)
-        return found
+            table[name] = column
 
-    def to_polars(self) -> pl.DataFrame:
-        """A polars data frame."""
-        import polars as pl
-
-        return pl.DataFrame(in_64_bits(self._table()))
+        for output, reading in self._columns:
+            table[output.alias] = values[output.alias]
+            if isinstance(output, Output) and reading is not None:
+                intervals = [self._ends(output, reading, cell, wanted) for cell, _ in self._rows]
+                for side, end in enumerate(("low", "high")):
+                    ends = [None if pair is None else pair[side] for pair in intervals]
+                    add(f"{output.alias}_{end}", ends)
+        if self.limits:
+            add("limits", [self._limits_as_text] * len(self._rows))
+        return table
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """What may have been cut of each person, in words and numbers: no ± covers it.
+        """The contribution limits that may have truncated the answer: no ± covers that.
 
-        Empty where nothing can be cut, so that ± is about what was asked. Each has `.above`, how
-        many persons are above it, if `ask(..., measure_cut=0.1)` bought that.
+        Empty where nothing can be truncated. Each has `.above`, how many persons are above it, if
+        `ask(..., measure_cut=0.1)` paid for that.
         """
         cut = self.plan.cut
         return self.plan.limits if cut is None else cut.read(self.released.above)
 
     @property
-    def _cut_in_words(self) -> str:
-        """What may have been cut and, if that was bought, how many persons are above each limit."""
+    def _limits_as_text(self) -> str:
         return ", and ".join(
             limit.words if limit.above is None else f"{limit.words} (above that: {limit.above})"
             for limit in self.limits
         )
 
     def to_dict(self) -> dict[str, Any]:
+        plan = self.plan
+        paid = None
+        if plan.interval is not None:
+            paid = {
+                "level": exactly(plan.interval),
+                "epsilon": exactly(plan.interval_epsilon),
+                "interval": as_json(self.interval(plan.interval)),
+            }
         return {
-            "question": self.plan.sql,
-            "value": json.loads(json.dumps(self.value, default=str)),
-            "interval_95": json.loads(json.dumps(self.interval(0.95), default=str)),
-            "expected_error": json.loads(json.dumps(self.expected_error, default=str)),
-            "rank_95": json.loads(json.dumps(self.rank_error(Fraction(19, 20)), default=str)),
-            "interval_bought": self._bought(),
+            "question": plan.sql,
+            "value": as_json(self.value),
+            "interval_95": as_json(self.interval(SHOWN_LEVEL)),
+            "expected_error": as_json(self.expected_error),
+            "rank_95": as_json(self.rank_error(SHOWN_LEVEL)),
+            "interval_bought": paid,
             "limits": [limit.to_dict() for limit in self.limits],
             **({"remarks": remarks} if (remarks := self._remarks()) else {}),
             "price": exactly(self.price),
             "replayed": self.replayed,
-            "mechanism": self.plan.chosen.mechanism,
+            "mechanism": plan.chosen.mechanism,
             "certificate": self.certificate.to_dict(),
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def _bought(self) -> dict[str, Any] | None:
-        """The intervals that part of the price bought, at which level and for how much."""
-        level = self.plan.interval
-        if level is None:
-            return None
-        return {
-            "level": exactly(level),
-            "epsilon": exactly(self.plan.interval_epsilon),
-            "interval": json.loads(json.dumps(self.interval(level), default=str)),
-        }
-
-    def _cells_as_text(
-        self, rows: Sequence[Row] | None = None
-    ) -> tuple[list[str], list[list[str]]]:
-        """The header and rows people see: each value with its 95 % reach; all rows if not given."""
-        alone = any(reading.alone for reading in self.plan.readings)
+    def _cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
+        """The header and the rows that people see."""
         header: list[str] = []
         for output, reading in self._columns:
-            header += [output.alias] if alone or reading is None else [output.alias, "±"]
-        body = []
-        for cell, row in self._rows if rows is None else rows:
-            line: list[str] = []
-            for output, reading in self._columns:
-                value = row[output.alias]
-                line.append(str(plain(value)) if reading is None else readable(value))
-                if isinstance(output, Output) and reading is not None and not reading.alone:
-                    line.append(self._beside(output, reading, cell, value))
-            body.append(line)
-        return header, body
+            header += [output.alias] if reading is None or reading.alone else [output.alias, "±"]
+        return [header, *(list(chain(*self._line(cell, row).values())) for cell, row in rows)]
+
+    def _line(self, cell: int, row: Mapping[str, Cell]) -> dict[str, list[str]]:
+        """By alias a value and, beside an aggregate, its 95 % margin of error."""
+        line = {name: [str(plain(value))] for name, value in row.items()}
+        for output, reading in self._outputs:
+            value = row[output.alias]
+            line[output.alias] = [readable(value)]
+            if not reading.alone:
+                line[output.alias].append(self._beside(output, reading, cell, value))
+        return line
 
     def _beside(self, output: Output, reading: Reading, cell: int, value: Cell) -> str:
         return reading.beside(
             value,
             lambda level: self._interval(reading, cell, level),
-            lambda end: self._as_held(output, end),
+            lambda end: self._as_column_holds(output, end),
             self.plan.interval,
         )
 
     def __str__(self) -> str:
-        lines, said = self._page()
-        said[-1] += f"\n{self._cost('epsilon ')}"
-        return "\n".join([*lines, *notes(said)])
+        lines, texts = self._page()
+        texts[-1] += f"\n{self._cost('epsilon ')}"
+        return "\n".join([*lines, *notes(texts)])
 
     def _page(self) -> tuple[list[str], list[str]]:
         """The lines of the table, and the notes on it but for the price."""
-        header, body = self._cells_as_text(self._rows[:MOST_SHOWN])
-        lines = text_table([header, *body])
-        if len(self._rows) > len(body):
-            lines.append(f"… and {len(self._rows) - len(body):,} rows more")
-        return lines, self._notes(any("" in line for line in body))
+        table = self._cells_as_text(self._rows[:MOST_SHOWN])
+        lines = text_table(table)
+        if len(self._rows) > MOST_SHOWN:
+            lines.append(f"… and {len(self._rows) - MOST_SHOWN:,} rows more")
+        return lines, self._notes(any("" in line for line in table[1:]))
 
     def _notes(self, blanks: bool) -> list[str]:
-        """What may have been cut; then what ± means.
+        """What may have been truncated; then the meaning of ±.
 
-        blanks: whether an answer stands without any ±.
+        blanks: whether some value has no ±.
         """
-        words = self._cut_in_words
-        cut = [sentence(f"{words}; {NOT_COVERED}.")] if words else []
-        cut += self._remarks()
+        limits = self._limits_as_text
+        texts = [sentence(f"{limits}; {NOT_COVERED}.")] if limits else []
+        texts += self._remarks()
         if self.plan.cut is not None:
-            cut.append("Who is above a limit bounds how many persons were cut, not how many rows.")
-        return [*cut, self._of_noise(blanks)]
+            texts.append(
+                "The number of persons above a limit bounds how many persons were truncated, not "
+                "how many rows."
+            )
+        return [*texts, self._meaning_of_noise(blanks)]
 
     def _remarks(self) -> list[str]:
-        """What the readings say of each output besides; the same in every cell."""
+        """What the readings add about each output; the same in every cell."""
         cells = self.released.cells
         if not cells:
             return []
-        said = (
-            reading.remark(output.alias, cells[0])
-            for output, reading in self._columns
-            if reading is not None
-        )
-        return list(filter(None, said))
+        remarks = (reading.remark(output.alias, cells[0]) for output, reading in self._outputs)
+        return list(filter(None, remarks))
 
     def _cost(self, word: str) -> str:
         shared = f" for {self.together} answers together" if self.together > 1 else ""
@@ -382,34 +345,31 @@ class Answer:
             f"{word}{exactly(self.price)}{shared}", self.plan.chosen.mechanism, self.replayed
         )
 
-    def _of_noise(self, blanks: bool) -> str:
+    def _meaning_of_noise(self, blanks: bool) -> str:
         if self.plan.free:
             return "The number of rows is public, and no row was read."
         caveats = [draw.caveat for draw in self.plan.strategy.draws]
         caveats += [reading.caveat for reading in self.plan.readings]
         if caveat := next(filter(None, caveats), ""):
             return caveat
-        of = "Of what counts, the" if self.limits or self._remarks() else "The"
-        note = f"{of} true answer is within ± with a probability of at least 95 %."
+        about = " of what counts" if self.limits or self._remarks() else ""
+        note = f"± is the margin of error{about}, at a confidence of at least 95 %."
         if self.plan.interval is not None:
-            bought = shortly(float(self.plan.interval_epsilon))
+            epsilon = shortly(float(self.plan.interval_epsilon))
             level = f"{float(100 * self.plan.interval):.10g} %"
-            note += f" Intervals in values were bought for epsilon {bought} and hold with {level}."
+            note += f" Epsilon {epsilon} paid for intervals in values, at a confidence of {level}."
         if blanks:
-            note += " A blank is where the noise allows anything."
+            note += " Where it is blank, the noise allows any value."
         return note
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def _repr_html_(self) -> str:
-        header, body = self._cells_as_text()
-        *said, last = self._notes(any("" in line for line in body))
-        return html_table([header, *body], after=[*said, f"{last}\n{self._cost('ε = ')}"])
+        table = self._cells_as_text(self._rows)
+        *texts, last = self._notes(any("" in line for line in table[1:]))
+        return html_table(table, after=[*texts, f"{last}\n{self._cost('ε = ')}"])
 
 
 def cost(paid: str, mechanism: str, replayed: bool) -> str:
-    """What an answer cost, and what it was paid for.
+    """The price of an answer, and its mechanism.
 
     Example
         >>> cost("epsilon 0.5", "discrete Laplace", False)

@@ -1,4 +1,4 @@
-"""The answers to questions that were asked together."""
+"""Answers to questions that were asked together."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ class Answers(list[Answer]):
 
     @property
     def covariance(self) -> npt.NDArray[np.float64]:
-        """How the errors of all counts and sums hang together, before a row is read.
+        """The covariance of the errors of all counts and sums, known before a row is read.
 
-        A row and a column for each answer, for each of its cells, for each of its outputs, in the
-        order in which they are asked for. Refused where answers have no joint law.
+        A row and a column for each output of each cell of each answer, in the order asked. Refused
+        where the answers have no joint law.
         """
         from .workload.combine import covariance
 
         return covariance(self)
 
     def combine(self, coefficients: Mapping[Any, Given]) -> Combination:
-        """A weighted sum of counts and sums of this call, with its own interval, for free.
+        """A weighted sum of counts and sums of this call, with its own interval. Post-processing.
 
         Parameters
             coefficients: numbers, by the number of an answer, from 0; in an answer with groups by
                 the number and the values of its keys: {(1, "f"): 1, 0: -1}; the name of an output
                 comes last if there are several. Choose them before you see the answers: the
-                interval of the most striking of many sums is no honest one.
+                interval of a sum that was selected for its value is too narrow.
         """
         from .workload.combine import combine
 
@@ -83,55 +83,56 @@ class Answers(list[Answer]):
         last = exact(high, "high")
         labels: list[Any] = [x for (x,) in cell_labels(self[0].plan.question, self[0].schema)]
         # exact, for the double nearest to a tenth is above a tenth
-        within = [(0, plain(x)) for x in labels if (first is None or first <= x) and x <= last]
-        if not within:
+        bins = [(0, plain(x)) for x in labels if (first is None or first <= x) and x <= last]
+        if not bins:
             name = keys[0].column
             raise refuse("ask.workload-not-a-range", low=low, high=high, name=name)
-        return within
+        return bins
 
     def consistent(self) -> list[Consistent]:
-        """The answers made whole and not negative, for free; and where one is the total of another,
-        by fewer keys and over the same rows, its parts add up to it."""
+        """The answers as whole numbers that are not negative, as post-processing. Where one is the
+        total of another, by fewer keys and over the same rows, its parts add up to it."""
         from .consistent_answer import make_consistent
 
-        return make_consistent([one._raw for one in self])
+        return make_consistent(self)
 
     def _repr_html_(self) -> str:
-        found = [
+        tables = [
             f"<p><code>{escaped(one.plan.sql)}</code></p>{one._repr_html_()}"
             for one in self[:MOST_SHOWN]
         ]
-        return "".join([*found, *(f"<p>{escaped(note)}</p>" for note in self._notes("ε = "))])
+        return "".join([*tables, *(f"<p>{escaped(note)}</p>" for note in self._notes("ε = "))])
 
     def __str__(self) -> str:
         pages = [(one.plan.sql, *one._page()) for one in self[:MOST_SHOWN]]
-        # what is said of every answer is said once, below all of them
-        common = [n for n in (pages[0][2] if pages else []) if all(n in said for *_, said in pages)]
+        # notes that all answers share stand once, below all of them
+        first = pages[0][2] if pages else []
+        common = [note for note in first if all(note in texts for *_, texts in pages)]
         shown = [
-            "\n".join([sql, *lines, *notes(n for n in said if n not in common)])
-            for sql, lines, said in pages
+            "\n".join([sql, *lines, *notes(note for note in texts if note not in common)])
+            for sql, lines, texts in pages
         ]
         below = "\n".join(notes(common)).lstrip("\n")
         return "\n\n".join([*shown, *filter(None, [below]), *self._notes("epsilon ")])
 
     def _notes(self, word: str) -> list[str]:
         more = len(self) - MOST_SHOWN
-        return [*([f"… and {more:,} answers more"] if more > 0 else []), self._note(word)]
+        return [*([f"… and {more:,} answers more"] if more > 0 else []), self._cost(word)]
 
-    def _note(self, word: str) -> str:
+    def _cost(self, word: str) -> str:
         if len(self) == 1:
             return self[0]._cost(word)
-        ways = "; ".join(dict.fromkeys(one.plan.chosen.mechanism for one in self))
+        mechanisms = "; ".join(dict.fromkeys(one.plan.chosen.mechanism for one in self))
         paid = f"{word}{exactly(self.price)} for {len(self)} answers together"
         if self and all(one.replayed for one in self):
             paid = f"nothing, all {len(self)} answers were given before"
         less = f"with {self.saved:.0%} less variance than if they were asked one by one"
-        return f"Cost: {paid} ({ways}), {less}."
+        return f"Cost: {paid} ({mechanisms}), {less}."
 
     __repr__ = __str__
 
     def to_json(self) -> str:
         """One JSON object: the price, what was saved, and every answer."""
         answers = [one.to_dict() for one in self]
-        found = {"price": exactly(self.price), "saved": self.saved, "answers": answers}
-        return json.dumps(found, ensure_ascii=False)
+        facts = {"price": exactly(self.price), "saved": self.saved, "answers": answers}
+        return json.dumps(facts, ensure_ascii=False)

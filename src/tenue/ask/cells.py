@@ -1,30 +1,49 @@
-"""The cells of an answer: what they are called, and which are shown in which order."""
+"""The cells of an answer: their labels, their order, and other shapes of the table they make."""
 
 from __future__ import annotations
 
+import abc
+import json
+import operator
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.request import Bin, Calendar, Group, Key
 from ..schema import Boolean, Category, Date, Number, Schema
 from .question import Comparison, GroupingSets, Question, seen_by
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
 Cell = Fraction | int | float | str | bool | date | datetime | None
 Row = tuple[int, dict[str, Cell]]
 """The number of a cell, and its values by alias."""
 
+_COMPARE = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_EPOCH = date(1970, 1, 1)
+_MONTHS = {"year": 12, "quarter": 3, "month": 1}
+
 
 def cell_labels(question: Question, schema: Schema) -> list[tuple[Cell, ...]]:
-    """What the keys of every declared cell are called; the last key runs fastest."""
+    """The labels of the keys of every declared cell; the last key runs fastest."""
     seen = seen_by(question, schema)
     return list(product(*(question.labels(key) or key_labels(key, seen) for key in question.keys)))
 
 
 def arranged(rows: list[Row], question: Question | GroupingSets) -> list[Row]:
-    """The rows after HAVING, ORDER BY and LIMIT; what is not defined comes last."""
+    """The rows after HAVING, ORDER BY and LIMIT. Undefined values satisfy no comparison."""
     rows = [r for r in rows if all(_holds(r[1][c.alias], c) for c in question.having)]
     for order in reversed(question.order):
         known = [r for r in rows if r[1][order.alias] is not None]
@@ -35,8 +54,8 @@ def arranged(rows: list[Row], question: Question | GroupingSets) -> list[Row]:
 
 
 def in_64_bits(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The table with doubles in columns that have a whole number beyond 64 bits, which sums may
-    have and Arrow does not."""
+    """The table with doubles in columns that have a whole number beyond 64 bits, as sums may; Arrow
+    has none."""
     return {
         name: [float(v) if type(v) is int else v for v in values]
         if any(type(v) is int and not -(1 << 63) <= v < 1 << 63 for v in values)
@@ -56,27 +75,17 @@ def shaped(rows: Sequence[dict[str, Any]], question: Question) -> Any:
 
 
 def _holds(value: Any, wanted: Comparison) -> bool:
-    """A comparison with a released value; an undefined value satisfies none."""
     if value is None:
         return False
-    other: Any = wanted.value
     if isinstance(value, datetime):
         value = Fraction((value - datetime(1970, 1, 1)) // timedelta(seconds=1))
     elif isinstance(value, date):
-        value = Fraction((value - date(1970, 1, 1)).days)
-    comparisons = {
-        "=": lambda: value == other,
-        "<>": lambda: value != other,
-        "<": lambda: value < other,
-        "<=": lambda: value <= other,
-        ">": lambda: value > other,
-        ">=": lambda: value >= other,
-    }
-    return bool(comparisons[wanted.operator]())
+        value = Fraction((value - _EPOCH).days)
+    return bool(_COMPARE[wanted.operator](value, wanted.value))
 
 
 def key_labels(key: Key, schema: Schema) -> list[Cell]:
-    """What each cell of a key is called, in order: categories, booleans, starts of bins."""
+    """The labels of the cells of a key, in order: categories, booleans, starts of bins."""
     column = schema.column(key.column)
     if isinstance(key, Group):
         if isinstance(column, Boolean):
@@ -92,14 +101,57 @@ def key_labels(key: Key, schema: Schema) -> list[Cell]:
 
 
 def _moment(key: Calendar, index: int, whole_day: bool) -> date | datetime:
-    if key.part == "year":
-        return date(index, 1, 1)
-    if key.part == "quarter":
-        return date(index // 4, index % 4 * 3 + 1, 1)
-    if key.part == "month":
-        return date(index // 12, index % 12 + 1, 1)
+    if key.part in _MONTHS:
+        month = index * _MONTHS[key.part]
+        return date(month // 12, month % 12 + 1, 1)
     if key.part == "week":
-        return date(1970, 1, 1) + timedelta(days=7 * index - 3)
+        return _EPOCH + timedelta(days=7 * index - 3)
     if whole_day:
-        return date(1970, 1, 1) + timedelta(days=index)
+        return _EPOCH + timedelta(days=index)
     return datetime(1970, 1, 1) + timedelta(hours=index)
+
+
+# -- Other shapes ----------------------------------------------------------------------------------
+
+
+def as_json(value: object) -> Any:
+    """The value as JSON holds it; anything that JSON does not know as text."""
+    return json.loads(json.dumps(value, default=str))
+
+
+class Shown(abc.ABC):
+    """A value that people see as text, and programs as JSON."""
+
+    @abc.abstractmethod
+    def to_dict(self) -> dict[str, Any]: ...
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Tabular(Shown):
+    """The same of an answer, which is a table."""
+
+    @abc.abstractmethod
+    def _table(self) -> dict[str, list[Any]]: ...
+
+    def to_arrow(self) -> pa.Table:
+        """A pyarrow table: keys and aggregates in the order asked."""
+        import pyarrow as pa
+
+        return pa.table(in_64_bits(self._table()))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self._table())
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars data frame."""
+        import polars as pl
+
+        return pl.DataFrame(in_64_bits(self._table()))

@@ -1,28 +1,26 @@
 """An answer made consistent: whole, not negative, adding up, with its own error.
 
-Computed from released numbers alone, so it costs nothing; and it is no longer unbiased: what was
-below 0 is moved up. Estimates of one total are first combined by their variances, from the parts
-upwards; then each total is shared out to its parts, from the totals downwards.
+Post-processing of released numbers, so it costs nothing; it is biased, because negative values are
+moved up. Estimates of one total are first combined by their variances, from the parts upwards; then
+each total is divided among its parts, from the totals downwards.
 
-An answer is the total of another if it asks the same of the same rows by fewer keys, and no row is
-without one of the further keys. Nothing may be cut: what is kept of a person is drawn anew for each
-question. GROUPING SETS, once they exist, state their totals themselves; they come in here.
+An answer is the total of another if it asks the same of the same rows by fewer keys, and no row
+lacks one of the further keys. No contribution limit may apply: which rows of a person are kept is
+drawn anew for each question.
 
 Guarantee
-    Everything here is computed from released numbers, question and schema. An interval holds the
+    Everything here is computed from released numbers, question and schema. An interval covers the
     true value with probability at least its level: with r the half-width of the raw answer, the
     consistent value is within r + |consistent − raw| of the truth whenever the raw one is within r.
-    What is true is not below 0, so neither is an end.
+    The truth is not negative, so neither is an end.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -33,55 +31,54 @@ from ..schema import Number as NumberColumn
 from ..schema import Schema
 from ..text import html_table, notes, plain, readable, sentence, shortly, text_table
 from .aggregates.reading import SHOWN_LEVEL, Reading
-from .cells import Row, shaped
+from .answer import Answer
+from .cells import Shown, as_json, shaped
 from .plan.plan import Plan
 from .plan.truncation import Limit
-from .question import Aggregate, Output, seen_by
-from .release import Released
+from .question import Aggregate, seen_by
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 Sums = Mapping[int, Sequence[Sequence[int]]]
-"""For each place that is a total, the places of its parts: once for each way to part it."""
+"""For the index of each total, the indices of its parts: one list for each partition of it."""
 
 _HALF = Fraction(1, 2)
 _FINE = 4096
 
 
 def reconciled(raw: Sequence[Fraction], variances: Sequence[float], sums: Sums) -> list[int]:
-    """Whole numbers near the raw ones, none below 0, in which every total is that of its parts.
+    """Whole numbers near the raw ones, none negative, in which every total is the sum of its parts.
 
-    A place is a part of one total at most, and no total is a part of itself.
+    A number is a part of one total at most, and no total is a part of itself.
 
     Example
         >>> reconciled([Fraction(10), Fraction(-2), Fraction(9)], [1, 1, 1], {0: [[1, 2]]})
         [9, 0, 9]
     """
-    parts = {place for ways in sums.values() for way in ways for place in way}
-    roots = [place for place in range(len(raw)) if place not in parts]
-    near: dict[int, Fraction] = {}
-    for place in roots:
-        _combine(place, raw, variances, sums, near)
-    found = [0] * len(raw)
-    for place in roots:
-        found[place] = max(0, _rounded(near[place]))
+    parts = {part for partitions in sums.values() for partition in partitions for part in partition}
+    roots = [index for index in range(len(raw)) if index not in parts]
+    best: dict[int, Fraction] = {}
+    consistent = [0] * len(raw)
+    for root in roots:
+        _combine(root, raw, variances, sums, best)
+        consistent[root] = max(0, _rounded(best[root]))
     while roots:
         total = roots.pop()
-        for way in sums.get(total, ()):
-            values = shared_out(found[total], [near[place] for place in way])
-            for place, value in zip(way, values, strict=True):
-                found[place] = value
-            roots.extend(way)
-    return found
+        for partition in sums.get(total, ()):
+            values = shared_out(consistent[total], [best[part] for part in partition])
+            for part, value in zip(partition, values, strict=True):
+                consistent[part] = value
+            roots.extend(partition)
+    return consistent
 
 
 def shared_out(total: int, wanted: Sequence[Fraction]) -> list[int]:
-    """Whole numbers that are not negative, have this total, and lie near what is wanted.
+    """Whole numbers that are not negative, have this total, and lie near the wanted ones.
 
-    The point of the simplex that is nearest to it, then rounded so that the total stays: what was
-    rounded down most is rounded up first.
+    The nearest point of the simplex, then rounded so that the total stays: the numbers that were
+    rounded down most are rounded up first.
 
     Example
         >>> shared_out(10, [Fraction(6), Fraction(-3), Fraction(5)])
@@ -94,36 +91,35 @@ def shared_out(total: int, wanted: Sequence[Fraction]) -> list[int]:
         if count == 1 or value > moved:
             above = moved
     points = [max(Fraction(0), value - above) for value in wanted]
-    found = [math.floor(point) for point in points]
-    order = sorted(range(len(points)), key=lambda i: (found[i] - points[i], i))
-    for place in order[: total - sum(found)]:
-        found[place] += 1
-    return found
+    shares = [math.floor(point) for point in points]
+    order = sorted(range(len(points)), key=lambda i: (shares[i] - points[i], i))
+    for index in order[: total - sum(shares)]:
+        shares[index] += 1
+    return shares
 
 
 def _combine(
-    place: int,
+    index: int,
     raw: Sequence[Fraction],
     variances: Sequence[float],
     sums: Sums,
-    near: dict[int, Fraction],
+    best: dict[int, Fraction],
 ) -> float:
-    """Puts the best estimate of a place, from itself and what lies below it, and of all of these
-    among the `near`; returns its variance."""
-    estimates = [(raw[place], variances[place])]
-    for way in sums.get(place, ()):
-        variance = sum(_combine(part, raw, variances, sums, near) for part in way)
-        estimates.append((sum((near[part] for part in way), Fraction(0)), variance))
+    """Adds to `best` the best estimate of a number and of all parts below it; its variance."""
+    estimates = [(raw[index], variances[index])]
+    for partition in sums.get(index, ()):
+        variance = sum(_combine(part, raw, variances, sums, best) for part in partition)
+        estimates.append((sum((best[part] for part in partition), Fraction(0)), variance))
     known = next((value for value, variance in estimates if not variance), None)
     if known is not None:
-        near[place] = known
+        best[index] = known
         return 0.0
     weights = [Fraction(1 / variance) for _, variance in estimates]
     pairs = zip(weights, estimates, strict=True)
     weighed = sum((weight * value for weight, (value, _) in pairs), Fraction(0))
     whole = sum(weights, Fraction(0))
     # numbers of many digits help nobody: how far a value is moved is in its error
-    near[place] = Fraction(_rounded(_FINE * weighed / whole), _FINE)
+    best[index] = Fraction(_rounded(_FINE * weighed / whole), _FINE)
     return float(1 / whole)
 
 
@@ -140,7 +136,7 @@ def totals_of(plans: Sequence[Plan], schema: Schema) -> dict[int, int]:
     Refused where an answer has two totals neither of which is the total of the other: its parts
     would have to add up in both ways at once.
     """
-    found: dict[int, int] = {}
+    nearest: dict[int, int] = {}
     for number, plan in enumerate(plans):
         above = [
             other
@@ -149,266 +145,227 @@ def totals_of(plans: Sequence[Plan], schema: Schema) -> dict[int, int]:
         ]
         if not above:
             continue
-        nearest = max(above, key=lambda other: (len(plans[other].question.keys), other))
-        keys = set(plans[nearest].question.keys)
+        nearest[number] = max(above, key=lambda other: (len(plans[other].question.keys), other))
+        keys = set(plans[nearest[number]].question.keys)
         if any(not set(plans[other].question.keys) <= keys for other in above):
             raise refuse("ask.totals-disagree", sql=plan.sql)
-        found[number] = nearest
-    return found
+    return nearest
 
 
 def _is_total(total: Plan, part: Plan, schema: Schema, *, first: bool) -> bool:
-    fewer, more = set(total.question.keys), set(part.question.keys)
-    same_rows = (total.question.where, total.question.persons) == (
-        part.question.where,
-        part.question.persons,
-    )
+    whole, split = total.question, part.question
+    fewer, more = set(whole.keys), set(split.keys)
+    same_rows = (whole.where, whole.persons) == (split.where, split.persons)
     if total.limits or part.limits or not same_rows or not fewer <= more:
         return False
     if fewer == more and not first:
         return False
-    seen = seen_by(part.question, schema)
+    seen = seen_by(split, schema)
     return all(seen.column(key.column).missing is not None for key in more - fewer)
 
 
 def cells_of(total: Sequence[Key], part: Sequence[Key]) -> list[list[int]]:
     """For each cell of the total the cells of its parts, by number: the last key runs fastest."""
-    places = [part.index(key) for key in total]
-    number = {place: i for i, place in enumerate(product(*(range(key.cells) for key in total)))}
-    found: list[list[int]] = [[] for _ in number]
-    for cell, place in enumerate(product(*(range(key.cells) for key in part))):
-        found[number[tuple(place[i] for i in places)]].append(cell)
-    return found
+    shared = [part.index(key) for key in total]
+    number = {cell: i for i, cell in enumerate(product(*(range(key.cells) for key in total)))}
+    parts: list[list[int]] = [[] for _ in number]
+    for i, cell in enumerate(product(*(range(key.cells) for key in part))):
+        parts[number[tuple(cell[place] for place in shared)]].append(i)
+    return parts
 
 
 # -- An answer made consistent, with its own error -------------------------------------------------
 
 _NOTE = (
-    "Made consistent, at no price: whole, not below 0, and parts add up to the totals asked with "
-    "them. ± holds with at least 95 % and includes how far each value was moved. Sums and means of "
-    "such values are biased; those of raw answers are not."
+    "Made consistent, at no price: whole, not negative, and parts add up to the totals asked with "
+    "them. ± is the margin of error at a confidence of at least 95 %, and includes how far each "
+    "value was moved. Sums and means of such values are biased; those of raw answers are not."
 )
 
 
 @dataclass(frozen=True)
-class Made:
-    """An output that is made consistent: what it asks, how it is read, the grid of its values."""
+class Counted:
+    """An output that can be made consistent: its aggregate, its reading, the grid of its values."""
 
     asked: Aggregate
     reading: Reading
     grid: Fraction
 
 
-@dataclass(frozen=True)
-class Raw:
-    """A private answer, before it is made consistent.
+def counted_outputs(answer: Answer) -> dict[str, Counted]:
+    """Each output by its name; refused if one is no count or sum of a column that is never
+    negative."""
+    columns = seen_by(answer.plan.question, answer.schema).columns
+    counted = {}
+    for output, reading in answer._outputs:
+        grid, asked = None, output.expression
+        if isinstance(asked, Aggregate):
+            if asked.kind == "units":
+                raise refuse("ask.persons-not-additive", alias=output.alias)
+            column = columns.get(asked.column or "")
+            if asked.kind == "count":
+                grid = Fraction(1)
+            elif asked.kind == "sum" and isinstance(column, NumberColumn) and column.low >= 0:
+                grid = column.grid
+        if not isinstance(asked, Aggregate) or grid is None:
+            raise refuse("ask.consistency-needs-counts", alias=output.alias)
+        counted[output.alias] = Counted(asked, reading, grid)
+    return counted
 
-    shown: the rows of the answer, after HAVING, ORDER BY and LIMIT.
-    limits: what may have been cut; cut: the same in words.
-    """
 
-    plan: Plan
-    schema: Schema
-    released: Released
-    shown: Sequence[Row]
-    limits: tuple[Limit, ...] = ()
-    cut: str = ""
-
-    @cached_property
-    def made(self) -> dict[str, Made]:
-        """Each output by its name; refused if one is no count or sum of what is not negative."""
-        outputs = [output for output in self.plan.question.outputs if isinstance(output, Output)]
-        return {
-            output.alias: Made(asked, reading, self._grid(asked))
-            for output, reading in zip(outputs, self.plan.readings, strict=True)
-            for asked in [_counted(output, seen_by(self.plan.question, self.schema))]
-        }
-
-    def _grid(self, asked: Aggregate) -> Fraction:
-        seen = seen_by(self.plan.question, self.schema)
-        column = seen.columns.get(asked.column or "")
-        is_sum = asked.kind == "sum" and isinstance(column, NumberColumn)
-        return column.grid if is_sum else Fraction(1)  # type: ignore[union-attr]
-
-    def near(self, made: Made, cell: int, level: Fraction) -> tuple[Fraction, Fraction]:
-        """The middle of the raw interval of one cell, and half of its width."""
-        found = made.reading.interval(
-            self.plan.parts, level, self.released.cells[cell], self.released.rows
-        )
-        assert found is not None  # noqa: S101 - counts and sums always have one
-        return (found[0] + found[1]) / 2, (found[1] - found[0]) / 2
+def raw_interval(
+    answer: Answer, output: Counted, cell: int, level: Fraction
+) -> tuple[Fraction, Fraction]:
+    """The middle of the raw interval of one cell, and half of its width."""
+    interval = answer._interval(output.reading, cell, level)
+    assert interval is not None  # noqa: S101 - counts and sums always have one
+    return (interval[0] + interval[1]) / 2, (interval[1] - interval[0]) / 2
 
 
 @dataclass(frozen=True, repr=False)
-class Consistent:
-    """An answer that could be that of a table.
+class Consistent(Shown):
+    """An answer that some table could have.
 
-    value, exact: as those of the raw answer, whose rows it shows in the same order.
+    value, exact: as in the raw answer, with the same rows in the same order.
     steps: of each output the values of all cells, in steps of its grid.
     """
 
-    raw: Raw
-    steps: dict[str, list[int]]
+    raw: Answer
+    outputs: Mapping[str, Counted]
+    steps: Mapping[str, list[int]]
 
     def _exact(self, alias: str, cell: int) -> Fraction:
-        return self.steps[alias][cell] * self.raw.made[alias].grid
+        return self.steps[alias][cell] * self.outputs[alias].grid
 
-    def _per_output(self, compute: Callable[[str, int], Any]) -> Any:
-        """Whatever is computed of each output of each row, in the shape of `value`."""
-        return shaped(
-            [
-                {
-                    name: compute(name, cell) if name in self.steps else plain(value)
-                    for name, value in row.items()
-                }
-                for cell, row in self.raw.shown
-            ],
-            self.raw.plan.question,
-        )
+    def _plain(self, alias: str, cell: int) -> Any:
+        return plain(self._exact(alias, cell))
+
+    def _rows(self, compute: Callable[[str, int], Any]) -> list[dict[str, Any]]:
+        return [
+            {
+                name: compute(name, cell) if name in self.steps else plain(value)
+                for name, value in row.items()
+            }
+            for cell, row in self.raw._rows
+        ]
 
     @property
     def value(self) -> Any:
-        return self._per_output(lambda alias, cell: plain(self._exact(alias, cell)))
+        return shaped(self._rows(self._plain), self.raw.plan.question)
 
     @property
     def exact(self) -> Any:
-        return self._per_output(self._exact)
+        return shaped(self._rows(self._exact), self.raw.plan.question)
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """What may have been cut of each person: no ± covers it."""
+        """The contribution limits that may have truncated the answer: no ± covers that."""
         return self.raw.limits
 
     def interval(self, level: Number) -> Any:
-        """Where the true value lies with probability at least `level`, in the shape of `value`."""
+        """A confidence interval for the true value at `level`, in the shape of `value`."""
         wanted = fraction_of_one(level, "level")
-        return self._per_output(lambda name, cell: self._ends(name, cell, wanted))
+
+        def ends(alias: str, cell: int) -> tuple[Any, Any]:
+            value, half = self._exact(alias, cell), self._half(alias, cell, wanted)
+            return plain(max(Fraction(0), value - half)), plain(value + half)
+
+        return shaped(self._rows(ends), self.raw.plan.question)
 
     def half_width(self, level: Number) -> Any:
-        """How far the true value is off at most, with probability `level`: that of the raw answer,
-        and how far it was moved."""
+        """The margin of error at `level`: the raw one, and how far the value was moved."""
         wanted = fraction_of_one(level, "level")
-        return self._per_output(lambda name, cell: plain(self._half(name, cell, wanted)))
+        rows = self._rows(lambda name, cell: plain(self._half(name, cell, wanted)))
+        return shaped(rows, self.raw.plan.question)
 
     def _half(self, alias: str, cell: int, level: Fraction) -> Fraction:
-        middle, half = self.raw.near(self.raw.made[alias], cell, level)
+        middle, half = raw_interval(self.raw, self.outputs[alias], cell, level)
         return half + abs(self._exact(alias, cell) - middle)
-
-    def _ends(self, alias: str, cell: int, level: Fraction) -> tuple[Any, Any]:
-        value, half = self._exact(alias, cell), self._half(alias, cell, level)
-        return plain(max(Fraction(0), value - half)), plain(value + half)
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame."""
         import pandas as pd
 
-        found = [
-            {
-                name: plain(self._exact(name, cell)) if name in self.steps else plain(value)
-                for name, value in row.items()
-            }
-            for cell, row in self.raw.shown
-        ]
-        return pd.DataFrame(found)
+        return pd.DataFrame(self._rows(self._plain))
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "question": self.raw.plan.sql,
             "consistent": True,
-            "value": json.loads(json.dumps(self.value, default=str)),
-            "interval_95": json.loads(json.dumps(self.interval(SHOWN_LEVEL), default=str)),
+            "value": as_json(self.value),
+            "interval_95": as_json(self.interval(SHOWN_LEVEL)),
             "limits": [limit.to_dict() for limit in self.limits],
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def _table(self) -> list[list[str]]:
-        names = [output.alias for output in self.raw.plan.question.outputs]
-        header = [
-            word for name in names for word in ([name, "±"] if name in self.steps else [name])
-        ]
+    def _cells_as_text(self) -> list[list[str]]:
+        names = self.raw.columns
+        header: list[str] = []
+        for name in names:
+            header += [name, "±"] if name in self.steps else [name]
         body = []
-        for cell, row in self.raw.shown:
+        for cell, row in self.raw._rows:
             line: list[str] = []
             for name in names:
-                if name not in self.steps:
+                if name in self.steps:
+                    half = shortly(float(self._half(name, cell, SHOWN_LEVEL)))
+                    line += [readable(self._exact(name, cell)), half]
+                else:
                     line.append(str(plain(row[name])))
-                    continue
-                line.append(readable(self._exact(name, cell)))
-                line.append(shortly(float(self._half(name, cell, SHOWN_LEVEL))))
             body.append(line)
         return [header, *body]
 
     def _notes(self) -> list[str]:
-        cut = [sentence(f"{self.raw.cut}: what that cuts is in no ±.")] if self.raw.cut else []
-        return [*cut, _NOTE]
+        limits = self.raw._limits_as_text
+        return [*([sentence(f"{limits}: no ± covers truncation.")] if limits else []), _NOTE]
 
     def __str__(self) -> str:
-        return "\n".join([*text_table(self._table()), *notes(self._notes())])
-
-    def __repr__(self) -> str:
-        return str(self)
+        return "\n".join([*text_table(self._cells_as_text()), *notes(self._notes())])
 
     def _repr_html_(self) -> str:
-        return html_table(self._table(), after=self._notes())
+        return html_table(self._cells_as_text(), after=self._notes())
 
 
-def make_consistent(several: Sequence[Raw]) -> list[Consistent]:
+def make_consistent(answers: Sequence[Answer]) -> list[Consistent]:
     """The answers of one table, each consistent in itself and with those that are its totals."""
-    made = [raw.made for raw in several]
-    plans = [raw.plan for raw in several]
-    above = totals_of(plans, several[0].schema) if several else {}
-    found: list[dict[str, list[int]]] = [{} for _ in several]
-    asked = dict.fromkeys(one.asked for outputs in made for one in outputs.values())
-    for aggregate in asked:
-        _reconcile(aggregate, several, made, above, found)
-    return [Consistent(raw, steps) for raw, steps in zip(several, found, strict=True)]
+    outputs = [counted_outputs(answer) for answer in answers]
+    plans = [answer.plan for answer in answers]
+    totals = totals_of(plans, answers[0].schema) if answers else {}
+    steps: list[dict[str, list[int]]] = [{} for _ in answers]
+    for aggregate in dict.fromkeys(one.asked for several in outputs for one in several.values()):
+        _reconcile(aggregate, answers, outputs, totals, steps)
+    return [Consistent(*given) for given in zip(answers, outputs, steps, strict=True)]
 
 
 def _reconcile(
     aggregate: Aggregate,
-    several: Sequence[Raw],
-    made: Sequence[dict[str, Made]],
-    above: dict[int, int],
-    found: list[dict[str, list[int]]],
+    answers: Sequence[Answer],
+    outputs: Sequence[dict[str, Counted]],
+    totals: dict[int, int],
+    steps: list[dict[str, list[int]]],
 ) -> None:
-    """All that several answers say of one count or sum."""
+    """Adds to `steps` one count or sum of several answers, made consistent."""
     first: dict[int, int] = {}  # where the cells of an answer begin
     names: dict[int, list[str]] = {}
     raw: list[Fraction] = []
     variances: list[float] = []
-    for number, one in enumerate(several):
-        named = [alias for alias, output in made[number].items() if output.asked == aggregate]
+    for number, answer in enumerate(answers):
+        named = [alias for alias, output in outputs[number].items() if output.asked == aggregate]
         if not named:
             continue
-        output, first[number], names[number] = made[number][named[0]], len(raw), named
-        error = output.reading.before_rows(one.plan.parts, one.released.rows)
-        assert error is not None  # noqa: S101 - that of counts and sums is always known
-        for cell in range(one.plan.cells):
-            raw.append(one.near(output, cell, SHOWN_LEVEL)[0] / output.grid)
+        output, first[number], names[number] = outputs[number][named[0]], len(raw), named
+        error = output.reading.before_rows(answer.plan.parts, answer.released.rows)
+        assert error is not None  # noqa: S101 - known for counts and sums
+        for cell in range(answer.plan.cells):
+            raw.append(raw_interval(answer, output, cell, SHOWN_LEVEL)[0] / output.grid)
             variances.append(error.variance / float(output.grid) ** 2)
     sums: dict[int, list[list[int]]] = {}
-    for part, total in above.items():
+    for part, total in totals.items():
         if part in first and total in first:
-            keys = several[total].plan.question.keys, several[part].plan.question.keys
+            keys = answers[total].plan.question.keys, answers[part].plan.question.keys
             for cell, cells in enumerate(cells_of(*keys)):
-                way = [first[part] + place for place in cells]
-                sums.setdefault(first[total] + cell, []).append(way)
-    steps = reconciled(raw, variances, sums)
+                partition = [first[part] + index for index in cells]
+                sums.setdefault(first[total] + cell, []).append(partition)
+    consistent = reconciled(raw, variances, sums)
     for number, start in first.items():
-        own = steps[start : start + several[number].plan.cells]
-        found[number] |= dict.fromkeys(names[number], own)
-
-
-def _counted(output: Output, schema: Schema) -> Aggregate:
-    """The count or sum that an output is; refused if it is not to be made consistent."""
-    asked = output.expression
-    if isinstance(asked, Aggregate):
-        if asked.kind == "units":
-            raise refuse("ask.persons-not-additive", alias=output.alias)
-        column = schema.columns.get(asked.column or "")
-        never_negative = isinstance(column, NumberColumn) and column.low >= 0
-        if asked.kind == "count" or (asked.kind == "sum" and never_negative):
-            return asked
-    raise refuse("ask.consistency-needs-counts", alias=output.alias)
+        own = consistent[start : start + answers[number].plan.cells]
+        steps[number] |= dict.fromkeys(names[number], own)

@@ -1,41 +1,48 @@
 """A protected table: schema, engine and ledger opened once, for any number of sessions.
 
-Opening is where a table is looked at: the holder's first opening reads every row, an analyst is
-refused a file that is not the one the holder opened. A session on an open data set reads no row.
+The holder's first opening reads every row; an analyst is refused a file that is not the one the
+holder opened. A session on an open data set reads no row.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..arguments import checked_call
 from ..engine.contract import Engine, Validated
+from ..engine.fingerprint import Stamp
 from ..engine.open import open_engine
 from ..engine.source.location import ledger_places
-from ..errors import InvalidTable, Refused, refuse
+from ..errors import InvalidTable, refuse
 from ..ledger.canonical_text import given_text
 from ..ledger.contract import Ledger
 from ..ledger.fork import InChild
 from ..ledger.locate import NOWHERE, Place, given_ledger
+from ..ledger.totals import Source
 from ..privacy import checked_neighbours
 from ..schema import Schema
 from ..schema.schema import given_schema
+from ..schema.table import RECORD
+from ..text import paragraphs
 from .belief.check_prior import unit_in_words
 from .paid_request import Inquiry
-from .plan.kept_plans import Kept
 from .session import HOLDER, Session
-from .validation_result import Opening, refuse_excess, refuse_other_rows
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 MOST_PLANS = 512
 """How many plans a data set keeps."""
 
 _parents: list[Engine] = []
-"""Engines of the process that was forked, kept: to close them here would wait for its threads."""
+"""Engines of the parent process, kept after a fork: closing them would wait for its threads."""
 
 
 @checked_call
@@ -58,10 +65,9 @@ def protect(
 
     A file is read from end to end when the holder opens it for the first time, and again when it
     has changed; the ledger records that. Later openings read no row, and an analyst is refused
-    while a file is not what the holder opened last.
+    while the file differs from the one that the holder opened last.
 
-    To ask for several analysts, open the table once: `open_dataset`, or `for_analyst` of the
-    session.
+    For several analysts, open the table once: `open_dataset`, or `for_analyst` of the session.
     """
     if isinstance(analyst, str):
         _refuse_holder(analyst)
@@ -108,10 +114,11 @@ class Dataset:
     question at a time. After a fork the child opens engine and ledger for itself when it first
     asks, if the table is in files or on a PostgreSQL server, and is refused otherwise.
 
-    schema: what is declared about the table.
+    schema: the declarations about the table.
     ledger: what was spent.
     opening: what the holder learned by opening the table; None if an analyst opened it.
-    name: what the ledger calls it.
+    name: its name in the ledger.
+    plans: the plans made so far, for all analysts.
     """
 
     def __init__(
@@ -137,7 +144,7 @@ class Dataset:
 
     @property
     def engine(self) -> Engine:
-        """What reads the rows; in a forked child one of its own. Refused if it is closed."""
+        """The engine that reads the rows; a forked child has its own. Refused if it is closed."""
         with self._turn:
             if self._closed:
                 raise refuse("ask.data-set-closed", name=self.schema.name)
@@ -149,7 +156,7 @@ class Dataset:
         """The table as one analyst sees it, or the holder. Reads no row; closing it closes nothing.
 
         Parameters
-            analyst: as in `protect`; what is refused there is refused here.
+            analyst: as in `protect`, with the same refusals.
         """
         engine = self.engine
         if analyst is None:
@@ -160,16 +167,15 @@ class Dataset:
         refuse_excess(engine.excess)
         files = engine.files
         if files is not None:
-            stamp, known = files.stamp(), self.ledger.validated(self.name)
-            same = known is not None and (known.mark, known.reading) == (stamp.mark, stamp.reading)
-            if not same or not files.unchanged():
-                raise _changed()
+            known = self.ledger.validated(self.name)
+            if not _same_files(known, files.stamp()) or not files.unchanged():
+                raise refuse("ask.table-changed")
         return Session(self, analyst)
 
     def close(self) -> None:
-        """Lets go of the table and of the ledger, for all its sessions.
+        """Closes the table and the ledger, for all its sessions.
 
-        A question that is being answered meanwhile may stay paid and have no answer.
+        A question that is being answered meanwhile may stay paid without an answer.
         """
         with self._turn:
             self._closed = True
@@ -188,28 +194,21 @@ class Dataset:
         return f"{self.schema}\n\nAsk with session(analyst).ask(sql, epsilon=0.1){closed}."
 
     def _opened_anew(self) -> Engine:
-        """The same table, opened by a forked child; refused if it is not the same any more."""
         before = self._engine
         if before.files is None or not before.reopens or self._reopen is None:
-            # of a data frame or a connection nobody knows whether it still holds the same rows
+            # a data frame or a connection may not hold the same rows any more
             raise refuse("ask.opened-before-fork", name=self.schema.name)
         engine = self._reopen()
         if engine.files is None or engine.files.stamp() != before.files.stamp():
             engine.close()
-            raise _changed()
+            raise refuse("ask.table-changed")
         _parents.append(before)
         return engine
 
     def _begin_anew(self) -> None:
-        """In a forked child: the engine is the parent's, neither used nor closed here."""
         self._turn = threading.Lock()
         self._inherited = True
         self.plans.begin_anew()
-
-
-def _changed() -> Refused:
-    """All that an analyst hears of a file."""
-    return refuse("ask.table-changed")
 
 
 def _refuse_holder(analyst: str) -> None:
@@ -217,11 +216,136 @@ def _refuse_holder(analyst: str) -> None:
         raise refuse("ask.analyst-is-holder", analyst=analyst)
 
 
+# -- A bounded cache of plans ----------------------------------------------------------------------
+
+
+class Kept(Generic[K, V]):
+    """At most so many values by their keys, for any number of threads; the least recently used one
+    goes first.
+
+    Example
+        >>> kept = Kept(2)
+        >>> [kept.get(key, lambda key=key: key * 10) for key in (1, 2, 1, 3)]
+        [10, 20, 10, 30]
+        >>> sorted(kept)
+        [1, 3]
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[K, V] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """The value that is kept under this key, else a new one. No thread waits while one is made;
+        two that make it at once both get the first."""
+        with self._turn:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        with self._turn:
+            value = self._values.setdefault(key, value)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return value
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[K]:
+        with self._turn:
+            return iter(list(self._values))
+
+    def begin_anew(self) -> None:
+        """In a forked child, where the thread that held the lock may be missing."""
+        self._turn = threading.Lock()
+
+
+# -- What the holder learns at an opening; counted from rows, so shown to the holder alone ---------
+
+
+@dataclass(frozen=True, repr=False)
+class Opening:
+    """How a table was opened, as text and as facts.
+
+    read: whether every row was read now; False if that was done before and nothing has changed.
+    unreadable: for each such column, how many values are not of the declared type; in questions
+        they are missing. Empty if nothing was read now.
+    rounded: for each column without a declared grid, how many values have a fraction and count as
+        the nearest whole number. Empty likewise.
+    excess: privileges, besides reading, of the role that reads a table on a server.
+    """
+
+    read: bool
+    unreadable: Mapping[str, int] = field(default_factory=dict)
+    rounded: Mapping[str, int] = field(default_factory=dict)
+    excess: tuple[str, ...] = ()
+    _types: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def now(cls, schema: Schema, validated: Validated, excess: tuple[str, ...] = ()) -> Opening:
+        """For a table that was read from end to end."""
+        types = {name: schema.columns[name].type for name in validated.unreadable}
+        return cls(True, dict(validated.unreadable), dict(validated.rounded), excess, types)
+
+    def __str__(self) -> str:
+        if self.remarks:
+            return " ".join(self.remarks)
+        if not self.read:
+            return "The table was read from end to end at an earlier opening and has not changed."
+        return "The table was read from end to end, and every declared value could be read."
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return paragraphs(self.remarks or [str(self)])
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the holder should know, a sentence each; nothing if all is as declared."""
+        remarks = []
+        if self.unreadable:
+            columns = ", ".join(
+                f"`{name}` {count:,} (no {self._types[name]})"
+                for name, count in self.unreadable.items()
+            )
+            remarks.append(f"Values that cannot be read as declared count as missing: {columns}.")
+        if self.rounded:
+            columns = ", ".join(f"`{name}` {count:,}" for name, count in self.rounded.items())
+            remarks.append(
+                "Values with a fraction count as the nearest whole number, because no grid is "
+                f"declared: {columns}. Write grid = 0.01, for instance, to keep more digits."
+            )
+        if self.excess:
+            remarks.append(
+                f"The role that reads the table may do more: it {'; it '.join(self.excess)}. "
+                "Named analysts are refused until it may only read; see tenue doctor."
+            )
+        return tuple(remarks)
+
+
+def refuse_excess(excess: tuple[str, ...]) -> None:
+    """Refuses named analysts while the role of the engine may do more than read."""
+    if excess:
+        raise refuse("ask.excessive-grant", excess="; it ".join(excess))
+
+
+def refuse_other_rows(schema: Schema, rows: int) -> None:
+    """Refuses a table whose number of rows is public and differs from the one the schema states.
+
+    Answers are computed with the stated number; a wrong one would make them wrong unseen.
+    """
+    public = schema.neighbours == "replace" and schema.unit == RECORD
+    if public and schema.rows not in (None, rows):
+        raise refuse("ask.row-count-differs", rows=schema.rows, name=schema.name)
+
+
 # -- opening ---------------------------------------------------------------------------------------
 
 
 def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Dataset:
-    """schema → ledger's place → engine → ledger → validate; what is refused leaves nothing open."""
+    """schema → ledger's place → engine → ledger → validate; a refusal leaves nothing open."""
     described, beside = given_schema(schema)
     if not described.private:
         raise refuse("ask.asked-bounds-not-private", name=described.name)
@@ -229,7 +353,7 @@ def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Da
         raise refuse("ask.budget-missing", name=described.name)
     place = _place(ledger, source, described, beside, holder=holder)
     rows, folder = source if source is not None else described.location, _here()
-    # before the ledger: what is refused here must not leave one behind
+    # before the ledger: a refusal here must not leave one behind
     engine = _opened(rows, described, holder=holder)
     try:
         books = given_ledger(ledger, place)
@@ -265,42 +389,38 @@ def _here() -> Path | None:
     return None
 
 
+def _hide_reason(act: Callable[[], V], *, holder: bool) -> V:
+    """What `act` gives. If it refuses, an analyst learns only that the table is not the one that
+    the holder opened; the holder learns why."""
+    if holder:
+        return act()
+    with suppress(InvalidTable):
+        return act()
+    raise refuse("ask.table-changed")
+
+
 def _place(
     ledger: object, source: object, schema: Schema, file: Path | None, *, holder: bool
 ) -> Place:
-    """Where the ledger lies, if none is given; an analyst does not hear that a file is missing."""
     if ledger is not None:
         return NOWHERE
-    try:
-        return Place(schema.ledger_location, ledger_places(source, schema), file)
-    except InvalidTable:
-        if holder:
-            raise
-    raise _changed()
+    places = _hide_reason(lambda: ledger_places(source, schema), holder=holder)
+    return Place(schema.ledger_location, places, file)
 
 
 def _opened(source: object, schema: Schema, folder: Path | None = None, *, holder: bool) -> Engine:
-    """The engine; an analyst hears of files only that they are not as the holder opened them."""
-    if holder or not isinstance(source, str | os.PathLike):
-        return open_engine(source, schema, folder)
-    with suppress(InvalidTable):
-        return open_engine(source, schema, folder)
-    raise _changed()
+    in_file = isinstance(source, str | os.PathLike)
+    return _hide_reason(lambda: open_engine(source, schema, folder), holder=holder or not in_file)
 
 
-def _read_now(engine: Engine, *, holder: bool) -> Validated:
-    """Every row read once; an analyst does not hear which column could not be."""
-    if holder:
-        return engine.validate()
-    with suppress(InvalidTable):
-        return engine.validate()
-    raise _changed()
+def _same_files(known: Source | None, stamp: Stamp) -> bool:
+    return known is not None and (known.mark, known.reading) == (stamp.mark, stamp.reading)
 
 
 def _validated(
     engine: Engine, books: Ledger, name: str, schema: Schema, *, holder: bool
 ) -> Opening | None:
-    """open → validate → record: what the holder learns by opening the table; an analyst nothing.
+    """open → validate → record: what the holder learns by opening the table; None for an analyst.
 
     A table in the opener's own process has no record, and is read whenever it is opened.
     """
@@ -308,14 +428,14 @@ def _validated(
     if not holder:
         refuse_excess(engine.excess)
     if files is None:
-        found = _read_now(engine, holder=holder)
-        refuse_other_rows(schema, found.rows)
-        return Opening.now(schema, found, engine.excess) if holder else None
+        validated = _hide_reason(engine.validate, holder=holder)
+        refuse_other_rows(schema, validated.rows)
+        return Opening.now(schema, validated, engine.excess) if holder else None
     stamp, known = files.stamp(), books.validated(name)
-    if known is not None and (known.mark, known.reading) == (stamp.mark, stamp.reading):
-        return Opening.before(engine.excess) if holder else None
+    if _same_files(known, stamp):
+        return Opening(read=False, excess=engine.excess) if holder else None
     if not holder:
-        raise _changed()
+        raise refuse("ask.table-changed")
     if (
         known is not None
         and known.reading == stamp.reading
@@ -323,8 +443,8 @@ def _validated(
         and files.unchanged()
     ):
         books.record_validation(name, stamp, known.digest)
-        return Opening.before(engine.excess)
-    found = engine.validate()
-    refuse_other_rows(schema, found.rows)
-    books.record_validation(name, stamp, found.digest)
-    return Opening.now(schema, found, engine.excess)
+        return Opening(read=False, excess=engine.excess)
+    validated = engine.validate()
+    refuse_other_rows(schema, validated.rows)
+    books.record_validation(name, stamp, validated.digest)
+    return Opening.now(schema, validated, engine.excess)

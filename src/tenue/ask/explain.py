@@ -1,16 +1,16 @@
-"""What may be done with a question, from its text, its terms and the schema alone.
+"""From the text of a question, its terms and the schema to a plan: no row is read.
 
-The noise of products of fine columns could not be drawn exactly. A correlation hardly changes if
-its columns are rounded, so they are: half up, to a power of two of their steps. The text of the
-question then says so, and the true answer is that of the rounded columns.
+The noise of products of fine columns cannot be drawn exactly. Rounding the columns of a correlation
+hardly changes it, so they are rounded half up, to a power of two of their steps. The text of the
+question then says so, and the true answer is about the rounded columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ..engine.computed_column import Steps
 from ..errors import NotPromised, Refused, refuse
@@ -21,18 +21,7 @@ from .belief.protocol import allow_without_protocol, plan_fixed_noise
 from .paid_request import Terms, price_for
 from .plan.plan import Plan
 from .plan.planner import epsilon_for, make_plan
-from .question import (
-    Aggregate,
-    Applied,
-    Arithmetic,
-    ComputedColumn,
-    Expression,
-    GroupingSets,
-    Output,
-    Question,
-    seen_by,
-    used_columns,
-)
+from .question import Aggregate, ComputedColumn, GroupingSets, Question, seen_by, used_columns
 from .sql.exact_expr import Amount, added, constant, name_of, rounded_down, scaled
 from .sql.parse import parse, parse_select
 from .sql.write import render
@@ -44,68 +33,8 @@ if TYPE_CHECKING:
     from .workload.workloads import Declared
 
 
-Made = TypeVar("Made")
-
 _COARSEST = 40
 _KIND = "corr"
-
-
-def planned_coarsely(question: Question, schema: Schema, make: Callable[[Question], Made]) -> Made:
-    """What `make` makes of the question, or of the first coarser one that it does not refuse."""
-    try:
-        return make(question)
-    except NotPromised:
-        if all(aggregate.kind != _KIND for aggregate in question.aggregates()):
-            raise
-        for power in range(1, _COARSEST):
-            try:
-                return make(coarser(question, schema, 2**power))
-            except NotPromised:
-                continue
-        raise
-
-
-def coarser(question: Question, schema: Schema, steps: int) -> Question:
-    """The question, with the columns of correlations rounded to so many of their steps."""
-    seen = seen_by(question, schema)
-    known = {one.name: one for one in question.computed}
-
-    def rounded(name: str | None) -> str | None:
-        column = seen.columns.get(name or "")
-        if not isinstance(column, Number) or column.steps < 2 * steps:
-            return name
-        own = known.get(column.name)
-        amount = Amount(column.grid, Steps(column.name) if own is None else own.formula)
-        width = column.grid * steps
-        down = rounded_down(added([scaled(amount, 1 / width), constant(Fraction(1, 2))]))
-        coarse = scaled(down, width)
-        made = ComputedColumn(name_of(coarse, seen), coarse.formula, coarse.grid)
-        known[made.name] = made
-        return made.name
-
-    def walk(expression: Expression) -> Expression:
-        if isinstance(expression, Aggregate) and expression.kind == _KIND:
-            first, second = sorted(
-                str(rounded(name)) for name in (expression.column, expression.other)
-            )
-            return replace(expression, column=first, other=second)
-        if isinstance(expression, Arithmetic):
-            return replace(expression, left=walk(expression.left), right=walk(expression.right))
-        if isinstance(expression, Applied):
-            return replace(expression, of=walk(expression.of))
-        return expression
-
-    outputs = tuple(
-        replace(output, expression=walk(output.expression))
-        if isinstance(output, Output)
-        else output
-        for output in question.outputs
-    )
-    changed = replace(question, outputs=outputs, computed=())
-    return replace(changed, computed=used_columns(changed, known))
-
-
-# -- What may be done with a question, from its text, its terms and the schema alone ---------------
 
 
 def explain(sql: str, schema: Schema, terms: Terms) -> Plan | BeliefPlan | WorkloadPlan:
@@ -132,31 +61,8 @@ def _with_clip(plan: Plan, sql: str, schema: Schema, terms: Terms) -> Plan:
     return replace(plan, candidates=(*plan.candidates, named))
 
 
-def clipped(question: Question) -> Question:
-    """The same question, in which sums and means are cut above at a value chosen in private."""
-
-    def cut(expression: Expression) -> Expression:
-        if isinstance(expression, Aggregate):
-            return replace(expression, kind=CLIPPED.get(expression.kind, expression.kind))
-        if isinstance(expression, Arithmetic):
-            return replace(expression, left=cut(expression.left), right=cut(expression.right))
-        return (
-            replace(expression, of=cut(expression.of))
-            if isinstance(expression, Applied)
-            else expression
-        )
-
-    if not any(aggregate.kind in CLIPPED for aggregate in question.aggregates()):
-        raise refuse("ask.clip-without-sum")
-    outputs = tuple(
-        replace(output, expression=cut(output.expression)) if isinstance(output, Output) else output
-        for output in question.outputs
-    )
-    return replace(question, outputs=outputs)
-
-
 def plan_select(sql: str, schema: Schema, terms: Terms) -> Plan | WorkloadPlan:
-    """parse → plan → choose: all that happens before the ledger where nothing is believed."""
+    """parse → plan → choose: everything before the ledger, for a question without a prior."""
     asked = parse_select(sql, schema)
     if isinstance(asked, GroupingSets):
         return _plan_sets(asked, schema, terms)
@@ -164,7 +70,7 @@ def plan_select(sql: str, schema: Schema, terms: Terms) -> Plan | WorkloadPlan:
 
 
 def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
-    """The same, of a question that asks for one table."""
+    """The same, for a question that asks for one table."""
     return _plan(parse(sql, schema), schema, terms)
 
 
@@ -180,13 +86,13 @@ def _plan_sets(asked: GroupingSets, schema: Schema, terms: Terms) -> WorkloadPla
     texts = [render(question, schema) for question in questions]
 
     def planned(price: EpsilonDelta) -> WorkloadPlan:
-        found = plan_workload(questions, texts, schema, price, terms.minimise, consistent=True)
-        return WorkloadPlan(found, schema, asked, sql)
+        workload = plan_workload(questions, texts, schema, price, terms.minimise, consistent=True)
+        return WorkloadPlan(workload, schema, asked, sql)
 
-    wanted = terms.accuracy
-    return planned(
-        price_for(terms.epsilon, wanted, lambda given: least_price_of_many(given, planned))
+    price = price_for(
+        terms.epsilon, terms.accuracy, lambda wanted: least_price_of_many(wanted, planned)
     )
+    return planned(price)
 
 
 def _plan(question: Question, schema: Schema, terms: Terms) -> Plan:
@@ -195,8 +101,7 @@ def _plan(question: Question, schema: Schema, terms: Terms) -> Plan:
         allow_without_protocol(schema, "`clip`")
         question = clipped(question)
     if schema.protocol is not None:
-        bought = (terms.interval, terms.mechanism, terms.measure_cut)
-        if any(given is not None for given in bought):
+        if (terms.interval, terms.mechanism, terms.measure_cut) != (None, None, None):
             allow_without_protocol(schema, "`interval`, `mechanism` or `measure_cut`")
         return plan_fixed_noise(question, text, schema, terms)
     price = price_for(
@@ -221,7 +126,52 @@ def _plan(question: Question, schema: Schema, terms: Terms) -> Plan:
             measure_cut=terms.measure_cut,
         )
 
-    return planned_coarsely(question, schema, make)
+    try:
+        return make(question)
+    except NotPromised:
+        if all(aggregate.kind != _KIND for aggregate in question.aggregates()):
+            raise
+        for power in range(1, _COARSEST):
+            try:
+                return make(coarser(question, schema, 2**power))
+            except NotPromised:
+                continue
+        raise
+
+
+def clipped(question: Question) -> Question:
+    """The same question, whose sums and means are clipped above at a value chosen in private."""
+    if not any(aggregate.kind in CLIPPED for aggregate in question.aggregates()):
+        raise refuse("ask.clip-without-sum")
+    return question.with_aggregates(lambda a: replace(a, kind=CLIPPED.get(a.kind, a.kind)))
+
+
+def coarser(question: Question, schema: Schema, steps: int) -> Question:
+    """The question, with the columns of correlations rounded to multiples of so many steps."""
+    seen = seen_by(question, schema)
+    known = {one.name: one for one in question.computed}
+
+    def rounded(name: str | None) -> str | None:
+        column = seen.columns.get(name or "")
+        if not isinstance(column, Number) or column.steps < 2 * steps:
+            return name
+        own = known.get(column.name)
+        amount = Amount(column.grid, Steps(column.name) if own is None else own.formula)
+        width = column.grid * steps
+        down = rounded_down(added([scaled(amount, 1 / width), constant(Fraction(1, 2))]))
+        coarse = scaled(down, width)
+        computed = ComputedColumn(name_of(coarse, seen), coarse.formula, coarse.grid)
+        known[computed.name] = computed
+        return computed.name
+
+    def change(aggregate: Aggregate) -> Aggregate:
+        if aggregate.kind != _KIND:
+            return aggregate
+        first, second = sorted(str(rounded(name)) for name in (aggregate.column, aggregate.other))
+        return replace(aggregate, column=first, other=second)
+
+    changed = replace(question.with_aggregates(change), computed=())
+    return replace(changed, computed=used_columns(changed, known))
 
 
 def explain_many(

@@ -1,49 +1,43 @@
 """The answer to one SELECT by ROLLUP, CUBE or GROUPING SETS: several tables, merged into one.
 
-Each table is a question of one workload: one price, one reading of the rows, one set of rows kept
-of each person. So totals of counts and sums are the sums of their parts wherever a key is in every
-row and the number of rows is not public anyway.
+Each table is a question of one workload: one price, one reading of the rows, the same rows kept of
+each person. So totals of counts and sums are the sums of their parts wherever every row has the key
+and the number of rows is not public anyway.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..arguments import Number as Given
 from ..privacy import Certificate
 from ..schema import Schema
 from ..text import exactly, html_table, notes, text_table
-from .answer import Answer
+from .aggregates.reading import SHOWN_LEVEL
+from .answer import MOST_SHOWN, Answer
 from .answers import Answers
-from .cells import Row, arranged, in_64_bits
+from .cells import Row, Tabular, arranged, as_json
 from .certify import certify_together
 from .paid_request import Inquiry, identity_of, inquire_many
 from .plan.truncation import Limit
 from .question import GroupingOutput, GroupingSets, KeyOutput
 from .workload.explain import WorkloadPlan
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
 _ALL = "(all)"
-_MOST_SHOWN = 40
 
 
 @dataclass(frozen=True, repr=False)
-class GroupedAnswer:
+class GroupedAnswer(Tabular):
     """What an analyst gets for several grouping sets: the rows of all tables, as one.
 
     Guarantee
         Everything here is computed from the released whole numbers, the question and the schema.
 
-    A key is None in rows that are about all of it; GROUPING says the same in numbers.
+    A key is None in rows that are totals over it; GROUPING says the same in numbers.
 
     question, sql: what was asked.
     parts: the answer by each set of keys, in the order of the question, before HAVING, ORDER BY and
@@ -63,12 +57,12 @@ class GroupedAnswer:
         return [number for number, _ in arranged(rows, self.question)]
 
     def _merged(self, read: Callable[[Answer], Any]) -> list[dict[str, Any]]:
-        """Whatever is read of each part, for all rows of all parts."""
-        found = []
-        for part, grouped in zip(self.parts, self.question.sets, strict=True):
-            for row in _listed(part, read(part)):
-                found.append({o.alias: _cell(o, row, grouped) for o in self.question.outputs})
-        return found
+        """The rows of all parts, with what `read` gives of each part in the shape of its value."""
+        return [
+            {o.alias: _cell(o, row, grouped) for o in self.question.outputs}
+            for part, grouped in zip(self.parts, self.question.sets, strict=True)
+            for row in _rows_of(part, read(part))
+        ]
 
     def _shown(self, read: Callable[[Answer], Any]) -> list[dict[str, Any]]:
         rows = self._merged(read)
@@ -85,7 +79,7 @@ class GroupedAnswer:
         return self._shown(lambda part: part.exact)
 
     def interval(self, level: Given) -> Any:
-        """Where each true value lies with probability at least `level`; as `Answer.interval`."""
+        """A confidence interval for each value; as `Answer.interval`."""
         return self._shown(lambda part: part.interval(level))
 
     @property
@@ -114,7 +108,7 @@ class GroupedAnswer:
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """What may have been cut of each person; no ± covers it."""
+        """The contribution limits that may have truncated the answer: no ± covers that."""
         return tuple(dict.fromkeys(limit for part in self.parts for limit in part.limits))
 
     # -- other shapes --------------------------------------------------------------------------
@@ -123,34 +117,13 @@ class GroupedAnswer:
         rows = self.value
         return {name: [row[name] for row in rows] for name in self.columns}
 
-    def to_arrow(self) -> pa.Table:
-        """A pyarrow table: keys and aggregates in the order asked."""
-        import pyarrow as pa
-
-        return pa.table(in_64_bits(self._table()))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A pandas data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self._table())
-
-    def to_polars(self) -> pl.DataFrame:
-        """A polars data frame."""
-        import polars as pl
-
-        return pl.DataFrame(in_64_bits(self._table()))
-
     def to_dict(self) -> dict[str, Any]:
-        def written(value: object) -> Any:
-            return json.loads(json.dumps(value, default=str))
-
         return {
             "question": self.sql,
-            "value": written(self.value),
-            "interval_95": written(self.interval(0.95)),
-            "expected_error": written(self.expected_error),
-            "rank_95": written(self.rank_error(0.95)),
+            "value": as_json(self.value),
+            "interval_95": as_json(self.interval(SHOWN_LEVEL)),
+            "expected_error": as_json(self.expected_error),
+            "rank_95": as_json(self.rank_error(SHOWN_LEVEL)),
             "limits": [limit.to_dict() for limit in self.limits],
             "price": exactly(self.price),
             "saved": self.parts.saved,
@@ -159,47 +132,36 @@ class GroupedAnswer:
             "certificate": self.certificate.to_dict(),
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
     def _cells_as_text(self, most: int | None = None) -> list[list[str]]:
-        """The header and the first rows people see: each value with its 95 % reach."""
-        places = [
-            (part, row)
-            for part, answer in enumerate(self.parts)
-            for row in range(len(answer._rows))
-        ]
+        """The header and the first rows people see: each value with its 95 % margin of error."""
+        rows = [(p, row) for p, answer in enumerate(self.parts) for row in answer._rows]
         header: list[str] = []
         body: list[list[str]] = []
-        for part, row in (places[number] for number in self._order[:most]):
-            answer, grouped = self.parts[part], self.question.sets[part]
-            names, (line,) = answer._cells_as_text([answer._rows[row]])
-            widths, left = _widths(names), iter(line)
+        for part, (cell, row) in (rows[number] for number in self._order[:most]):
+            line = self.parts[part]._line(cell, row)
             header, shown = [], list[str]()
             for output in self.question.outputs:
-                width = widths.get(output.alias, 0)
-                header += [output.alias, *["±"] * (width - 1)]
-                if width:
-                    shown += [next(left) for _ in range(width)]
+                if output.alias in line:
+                    cells = line[output.alias]
                 elif isinstance(output, KeyOutput):
-                    shown.append(_ALL)
+                    cells = [_ALL]
                 else:
-                    shown.append(str(_cell(output, {}, grouped)))
+                    cells = [str(_cell(output, {}, self.question.sets[part]))]
+                header += [output.alias, *["±"] * (len(cells) - 1)]
+                shown += cells
             body.append(shown)
         return [header or list(self.columns), *body]
 
     def _notes(self, word: str) -> list[str]:
-        *said, last = dict.fromkeys(note for part in self.parts for note in part._notes(False))
+        *texts, last = dict.fromkeys(note for part in self.parts for note in part._notes(False))
         costs = dict.fromkeys(part._cost(word) for part in self.parts)
-        return [*said, "\n".join([last, *costs])]
+        return [*texts, "\n".join([last, *costs])]
 
     def __str__(self) -> str:
-        lines = text_table(self._cells_as_text(_MOST_SHOWN))
-        if len(self._order) > _MOST_SHOWN:
-            lines.append(f"… and {len(self._order) - _MOST_SHOWN:,} rows more")
+        lines = text_table(self._cells_as_text(MOST_SHOWN))
+        if len(self._order) > MOST_SHOWN:
+            lines.append(f"… and {len(self._order) - MOST_SHOWN:,} rows more")
         return "\n".join([*lines, *notes(self._notes("epsilon "))])
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html_table(self._cells_as_text(), after=self._notes("ε = "))
@@ -216,19 +178,11 @@ def inquire_sets(plan: WorkloadPlan, schema: Schema, seal: str = "") -> Inquiry[
         certificate = certify_together(plans, sql, plan.workload.price, schema, seal)
         return GroupedAnswer(asked, sql, parts, certificate)
 
-    return Inquiry(
-        price=many.price,
-        identity=identity_of(many.identity, asked.canonical),
-        asked=sql,
-        draw=many.draw,
-        read=read,
-        check=many.check,
-        public=many.public,
-    )
+    identity = identity_of(many.identity, asked.canonical)
+    return replace(many, identity=identity, asked=sql, read=read)  # type: ignore[arg-type, return-value]
 
 
-def _listed(part: Answer, shaped: Any) -> list[dict[str, Any]]:
-    """What an answer says in its own shape, as a list of rows."""
+def _rows_of(part: Answer, shaped: Any) -> list[dict[str, Any]]:
     if part.plan.question.keys:
         return list(shaped)
     return [shaped if len(part.columns) > 1 else {part.columns[0]: shaped}]
@@ -238,12 +192,3 @@ def _cell(output: object, row: dict[str, Any], grouped: tuple[int, ...]) -> Any:
     if isinstance(output, GroupingOutput):
         return output.of(grouped)
     return row.get(output.alias)  # type: ignore[attr-defined]
-
-
-def _widths(header: list[str]) -> dict[str, int]:
-    """How many columns each name has: itself, and ± if that follows."""
-    found: dict[str, int] = {}
-    for place, name in enumerate(header):
-        if name != "±" or not place:
-            found[name] = 1 + (header[place + 1 : place + 2] == ["±"])
-    return found

@@ -1,13 +1,14 @@
 """Questions answered with individual differential privacy, which is not differential privacy.
 
-Own column of the ledger, own certificate, and nothing beside the value: neither scale nor interval
-nor error, for each would be a fact about the rows.
+They have their own column of the ledger and their own certificate. The value has no scale, interval
+or error beside it, because each of these would be a fact about the rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -31,9 +32,9 @@ from .aggregates.reading import Expectation
 from .aggregates.strategy import Strategy
 from .answer import Answer
 from .paid_request import Inquiry, Terms, affordable, inquire
-from .plan.contribution_bounds import people_of
 from .plan.plan import Candidate, Plan
 from .plan.planner import build_plan
+from .plan.truncation import people_of
 from .question import Aggregate, Output, Question
 from .release import Released
 from .sql.parse import parse
@@ -49,22 +50,18 @@ _FINER = {
 }
 """The grid of an answer, in steps of the column; 1 for the others, a correlation has no steps."""
 _RIDGE = 1
-"""What is added to a slope's sum of squares, in squared steps: so little that it hardly shows, and
-enough for the slope to be protected whatever the rows are."""
+"""The addition to a slope's sum of squares, in squared steps: it hardly shows, and it suffices to
+protect the slope for any rows."""
 
 
 def approval(question: Question, schema: Schema) -> Approved | None:
-    """The approved question that asks the same of the rows, whatever is done with the answer."""
+    """The approved question with the same statistic, whatever post-processing follows."""
     asked = _asked(question, schema)
     for approved in schema.questions.values():
-        if approved.promise != "individual":
-            continue
-        try:
-            same = _asked(parse(approved.sql, schema), schema) == asked
-        except Refused:
-            same = False
-        if same:
-            return approved
+        if approved.promise == "individual":
+            with suppress(Refused):
+                if _asked(parse(approved.sql, schema), schema) == asked:
+                    return approved
     return None
 
 
@@ -77,7 +74,7 @@ def plan_individual(question: Question, sql: str, schema: Schema, price: Epsilon
         expectations=(Expectation(question.outputs[0].alias, None, None, None),),
         score=0.0,
     )
-    strategy = Strategy(MECHANISM, (), {asked: ValueOnly(_unit(asked, columns))})
+    strategy = Strategy(MECHANISM, (), {asked: ValueOnly(_step_size(asked, columns))})
     return build_plan(
         *(question, schema, strategy, price, VARIANCE, sql),
         people=people_of(question, schema),
@@ -88,7 +85,7 @@ def plan_individual(question: Question, sql: str, schema: Schema, price: Epsilon
 def inquire_individually(
     sql: str, schema: Schema, terms: Terms, *, holder: bool, seal: str = ""
 ) -> Inquiry[Answer]:
-    """A question as the holder may ask it, or an analyst whom the holder allows to."""
+    """A question of the holder, or of an analyst if the holder has approved it."""
     if terms.epsilon is None or terms.accuracy is not None:
         raise refuse("ask.individual-epsilon-missing")
     question = parse(sql, schema)
@@ -104,8 +101,8 @@ def inquire_individually(
     asked = inquire(plan, schema, seal)
 
     def read(stored: bytes, replayed: bool) -> Answer:
-        told = certify_individual(plan, schema, seal)
-        return replace(asked.read(stored, replayed), certificate=told)
+        certificate = certify_individual(plan, schema, seal)
+        return replace(asked.read(stored, replayed), certificate=certificate)
 
     return replace(
         asked,
@@ -118,37 +115,31 @@ def inquire_individually(
 
 
 def release_individual(plan: Plan, engine: Engine, schema: Schema) -> Released:
-    """The statistic of this table with noise for this table."""
+    """The statistic of this table, with noise calibrated to this table."""
     asked, columns = _asked(plan.question, schema)
     statistic, (column, *_) = _statistic(asked), columns
     if isinstance(column, Category):
         cells = len(column.categories)
         rows = engine.measure(Request((Measure("rows"),), keys=(Group(column.name, cells),)))
         votes = [rows.get((cell,), (0,))[0] for cell in range(cells)]
-        place = release_mode(votes, plan.epsilon, truncated=False, source=SYSTEM)
-        return Released((((place, 1),),))
+        category = release_mode(votes, plan.epsilon, truncated=False, source=SYSTEM)
+        return Released((((category, 1),),))
     numbers = [c for c in columns if isinstance(c, Number)]
     grid = _grid(statistic, numbers)
+    steps = engine.column_steps(*(number.name for number in numbers))
+    low, high = list(map(first_step, numbers)), list(map(last_step, numbers))
     if len(numbers) == 2:
-        answer = individual_steps(
-            statistic,
-            engine.column_steps(*(number.name for number in numbers)),
-            [first_step(number) for number in numbers],
-            [last_step(number) for number in numbers],
-            plan.epsilon,
-            grid=grid,
-            ridge=_RIDGE if statistic == "slope" else None,
-        )
+        ridge = _RIDGE if statistic == "slope" else None
+        answer = individual_steps(statistic, steps, low, high, plan.epsilon, grid=grid, ridge=ridge)
     else:
         q = asked.q if statistic == "quantile" else None
-        steps = engine.column_steps(column.name)[:, 0]
-        ends = first_step(numbers[0]), last_step(numbers[0])
-        answer = individual_steps(statistic, steps, *ends, plan.epsilon, grid=grid, q=q)
+        ends = low[0], high[0]
+        answer = individual_steps(statistic, steps[:, 0], *ends, plan.epsilon, grid=grid, q=q)
     return Released((((answer.numerator, answer.denominator),),))
 
 
 def certify_individual(plan: Plan, schema: Schema, seal: str = "") -> Certificate:
-    """What is promised, and at length what is not."""
+    """The certificate, which says at length what is not promised."""
     asked, columns = _asked(plan.question, schema)
     facts = {"question": plan.sql, "epsilon": exactly(plan.epsilon)}
     if asked.kind == "regr_slope" and isinstance(columns[0], Number):
@@ -171,8 +162,7 @@ def _statistic(asked: Aggregate) -> str:
     return _STATISTICS[asked.kind]
 
 
-def _unit(asked: Aggregate, columns: Sequence[Column]) -> Fraction:
-    """What one step of the answer is worth."""
+def _step_size(asked: Aggregate, columns: Sequence[Column]) -> Fraction:
     grids = [c.grid for c in columns if isinstance(c, Number)]
     if asked.kind == "var_pop":
         return grids[0] ** 2
@@ -182,8 +172,8 @@ def _unit(asked: Aggregate, columns: Sequence[Column]) -> Fraction:
 
 
 def _grid(statistic: str, columns: Sequence[Number]) -> Fraction:
-    """The grid of an answer in steps; that of a slope tells it to four digits of the steepest line
-    through the bounds, in decimals of the columns' own units."""
+    """The grid of an answer in steps. That of a slope has four digits of the steepest line through
+    the bounds, in decimals of the columns' own units."""
     if statistic != "slope":
         return _FINER.get(statistic, Fraction(1))
     x, y = columns
@@ -193,10 +183,10 @@ def _grid(statistic: str, columns: Sequence[Number]) -> Fraction:
 
 
 def _asked(question: Question, schema: Schema) -> tuple[Aggregate, list[Column]]:
-    """The one statistic and its columns; for a slope the column it is taken over comes first."""
-    outputs = [o for o in question.outputs if isinstance(o, Output)]
-    plain = len(question.outputs) == 1 and len(outputs) == 1
-    asked = outputs[0].expression if plain else None
+    """The one statistic and its columns; the regressor of a slope comes first."""
+    output = question.outputs[0]
+    alone = len(question.outputs) == 1
+    asked = output.expression if alone and isinstance(output, Output) else None
     known = isinstance(asked, Aggregate) and asked.kind in (*_STATISTICS, "quantile")
     computes = question.computed or question.persons is not None
     if not isinstance(asked, Aggregate) or not known or computes:

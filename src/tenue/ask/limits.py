@@ -1,16 +1,15 @@
-"""Limits of what one person may add, and bounds of a column, chosen in private.
+"""Contribution limits and bounds of a column, chosen in private.
 
-Everything is computed from one released answer: what is suggested costs nothing more.
+Everything is post-processing of one released answer.
 
-Why it is private. Every person has one number in each of these lists, so one person more or less
-is one number more or less, and to replace one is to change one. A quantile is chosen from a
-declared grid by selection, with a score that one number moves by max(p, 1 − p), or by 1 under
-replace; the prices of all quantiles add up.
+Why it is private. Every person has one number in each of these lists, so that one person more or
+less is one number more or less, and to replace one is to change one. A quantile is chosen from a
+declared grid by the exponential mechanism, with a score that one number moves by max(p, 1 − p), or
+by 1 under replace; the prices of all quantiles add up.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Sequence
@@ -32,13 +31,13 @@ from ..privacy import Certificate
 from ..privacy.certificate import certify
 from ..privacy.loss import EpsilonDelta
 from ..schema import Column, Named, Number, Schema
-from ..schema import Number as NumberColumn
 from ..schema.table import RECORD
 from ..text import exactly, html_table, notes, plain, readable, shortly, text_table
 from ..version import LAYOUT
 from .aggregates.reading import SHOWN_LEVEL
 from .aggregates.strategy import split
 from .answer import Answer
+from .cells import Shown
 from .certify import DOES_NOT_PROMISE, assumptions_of
 from .paid_request import Inquiry, affordable, identity_of
 from .plan.planner import make_plan
@@ -71,44 +70,35 @@ class BoundsSuggestion:
             f"about {100 * float(share):g} % of values are at most {exactly(value)}"
             for share, value in self.quantiles.items()
         ]
-        lines.append(
-            "Values beyond narrower bounds count as the bound; what that costs is not known."
-        )
+        lines.append("Values outside narrower bounds are clipped; the error of that is not known.")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
 
 def question_of(schema: Schema, name: str) -> str:
-    """The question whose answer is needed."""
+    """The question whose answer suggests bounds."""
     column = schema.column(name)
     if not isinstance(column, Number):
         raise refuse("ask.bounds-of-non-number", name=column.name, type=column.type)
     asked = [
-        f"QUANTILE({sql_name(column.name)}, {float(share)}) AS q{place}"
-        for place, share in enumerate(_SHARES)
+        f"QUANTILE({sql_name(column.name)}, {float(share)}) AS q{number}"
+        for number, share in enumerate(_SHARES)
     ]
     return f"SELECT {', '.join(asked)} FROM {sql_name(schema.name)}"  # noqa: S608 - `parse` reads it
 
 
 def suggest(schema: Schema, name: str, answer: Answer) -> BoundsSuggestion:
-    """What the answer suggests."""
+    """The bounds that follow from the answer."""
     column = schema.column(name)
     assert isinstance(column, Number)  # noqa: S101 - `question_of` refused the others
-    found = [exact(answer.exact[f"q{place}"], "quantile") for place in range(len(_SHARES))]
-    quantiles = dict(zip(_SHARES, sorted(found), strict=True))
-    low, high = min(found), max(found)
-    ends = (
-        max(
-            column.low,
-            Fraction(0) if low >= 0 and column.low <= 0 else -outwards(-low, column.grid),
-        ),
-        min(column.high, outwards(high, column.grid)),
-    )
-    if ends[0] >= ends[1]:
-        ends = column.low, column.high
-    return BoundsSuggestion(column.name, quantiles, ends, answer)
+    values = sorted(exact(value, "quantile") for value in answer.exact.values())
+    low, high = values[0], values[-1]
+    zero = low >= 0 >= column.low
+    least = max(column.low, Fraction(0) if zero else -outwards(-low, column.grid))
+    most = min(column.high, outwards(high, column.grid))
+    bounds = (least, most) if least < most else (column.low, column.high)
+    return BoundsSuggestion(column.name, dict(zip(_SHARES, values, strict=True)), bounds, answer)
 
 
 def outwards(value: Fraction, grid: Fraction) -> Fraction:
@@ -125,28 +115,20 @@ def outwards(value: Fraction, grid: Fraction) -> Fraction:
     return math.ceil(nice / grid) * grid
 
 
-# Private quantiles of what each person has: rows, groups, sums; from all rows, before any limit.
+# Private quantiles of the rows, groups and sums of each person; from all rows, before any limit.
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Sought:
     """One number of each person whose quantiles are sought, and its grid: all whole numbers from
-    `first` to `last`. What lies beyond counts as the end."""
+    `first` to `last`. Numbers beyond count as the nearer end."""
 
     contribution: Contribution
     first: int
     last: int
 
-    @property
-    def line(self) -> str:
-        """What a certificate says of it."""
-        of = "" if self.contribution.column is None else f" sum of {self.contribution.column}"
-        return (
-            f"{self.contribution.kind}{of} of each person, from {self.first} to {self.last} steps"
-        )
 
-
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Quantiles:
     """Quantiles that are paid for together, an equal part of the price for each.
 
@@ -177,7 +159,7 @@ class Quantiles:
 
     @property
     def epsilon(self) -> Fraction:
-        """What is paid; the quantiles together use no more."""
+        """The price; the quantiles together use no more."""
         return self.price.epsilon
 
     def selections(self, sought: Sought) -> list[Selection]:
@@ -194,29 +176,35 @@ class Quantiles:
     def choose(self, engine: Engine, source: Source = SYSTEM) -> list[list[int]]:
         """The chosen quantiles of each number that is sought; reads rows."""
         require_safe(source)
-        return [self._chosen(sought, engine, source) for sought in self.sought]
-
-    def _chosen(self, sought: Sought, engine: Engine, source: Source) -> list[int]:
-        selections = self.selections(sought)
-        windows = tuple(_window(selection) for selection in selections)
-        found = engine.contributions(
-            ContributionRequest(
-                *(sought.contribution, self.unit, windows, sought.first, sought.last, None),
-                keys=self.keys,
+        chosen = []
+        for sought in self.sought:
+            selections = self.selections(sought)
+            scores = [(one.score, one.reach) for one in selections]
+            windows = tuple(Window(s.b, s.a, s.above, s.below, reach) for s, reach in scores)
+            profile = engine.contributions(
+                ContributionRequest(
+                    *(sought.contribution, self.unit, windows, sought.first, sought.last, None),
+                    keys=self.keys,
+                )
             )
-        )
-        return [selection.choose(found.rows, found.values, source) for selection in selections]
+            values = [one.choose(profile.rows, profile.values, source) for one in selections]
+            chosen.append(values)
+        return chosen
 
     def lines(self) -> list[str]:
-        """What a certificate says of each."""
+        """The description of each number in a certificate."""
         price = f"epsilon {exactly(self.each)} for each quantile"
-        shares = ", ".join(exactly(share) for share in self.shares)
-        return [f"selection of quantiles {shares} of {one.line}: {price}" for one in self.sought]
-
-
-def _window(selection: Selection) -> Window:
-    score = selection.score
-    return Window(score.b, score.a, score.above, score.below, selection.reach)
+        shares, lines = ", ".join(map(exactly, self.shares)), []
+        for one in self.sought:
+            kind, column = one.contribution.kind, one.contribution.column
+            of = (
+                f"{kind} of each person"
+                if column is None
+                else f"{kind} sum of {column} of each person"
+            )
+            grid = f"from {one.first} to {one.last} steps"
+            lines.append(f"selection of quantiles {shares} of {of}, {grid}: {price}")
+        return lines
 
 
 def sought_for(keys: Sequence[Key], column: Number | None, most: int) -> tuple[Sought, ...]:
@@ -224,26 +212,24 @@ def sought_for(keys: Sequence[Key], column: Number | None, most: int) -> tuple[S
 
     most: how many rows and groups the grid goes up to; a sum goes as far as so many rows can.
     """
-    found = [Sought(Contribution("rows"), 1, most)]
-    cells = 1
-    for key in keys:
-        cells *= key.cells
+    sought = [Sought(Contribution("rows"), 1, most)]
+    cells = math.prod(key.cells for key in keys)
     if cells > 1:
-        found.append(Sought(Contribution("cells"), 1, min(cells, most)))
+        sought.append(Sought(Contribution("cells"), 1, min(cells, most)))
     if column is not None:
         low, high = int(column.low / column.grid), int(column.high / column.grid)
         ends = most * min(low, 0), most * max(high, 0)
         if ends[1] - ends[0] >= LARGEST:
             raise refuse("ask.person-sum-too-large", name=column.name, most=most)
         if high > 0:
-            found.append(Sought(Contribution("largest", column.name), *ends))
+            sought.append(Sought(Contribution("largest", column.name), *ends))
         if low < 0:
-            found.append(Sought(Contribution("least", column.name), *ends))
-    return tuple(found)
+            sought.append(Sought(Contribution("least", column.name), *ends))
+    return tuple(sought)
 
 
 def number_column(schema: Schema, name: str) -> Number:
-    """The column whose sums are asked about; refused if it has none."""
+    """The column whose sums are asked about; refused if it is no number."""
     column = schema.column(name)
     if not isinstance(column, Number):
         raise refuse("ask.limits-of-non-number", name=column.name, type=column.type)
@@ -255,12 +241,12 @@ def number_column(schema: Schema, name: str) -> Number:
 TYPICAL = Fraction(1)
 """The epsilon of the questions whose noise is shown."""
 _UNKNOWN = (
-    "What cutting at these limits costs is not known: nothing here tells how much of anybody lies "
-    "above them, and no ± has it."
+    "The error of truncation at these limits is not known: nothing here shows how much of anybody "
+    "lies above them, and no ± covers it."
 )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Typical:
     """A typical question, and its 95 % half-width at the limit that each quantile suggests."""
 
@@ -268,8 +254,8 @@ class Typical:
     half_widths: tuple[float, ...]
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
-class Suggestion:
+@dataclass(frozen=True, repr=False)
+class Suggestion(Shown):
     """Limits that most persons stay below, chosen in private.
 
     Guarantee
@@ -278,8 +264,8 @@ class Suggestion:
     Attributes
         rows: how many rows a person has, at each of the quantiles.
         groups: in how many groups a person is; None where no groups were named.
-        sums: between which ends a person's sum of the column lies; None without a column.
-        rows_per_unit, groups_per_unit, bounds_per_unit: what is recommended: the limits at the
+        sums: the ends between which a person's sum of the column lies; None without a column.
+        rows_per_unit, groups_per_unit, bounds_per_unit: the recommended limits: those at the
             highest quantile.
         price: the epsilon debited for it; 0 if it was answered before.
     """
@@ -297,33 +283,32 @@ class Suggestion:
         """The shares of persons that the limits are for."""
         return self.plan.shares
 
-    def _of(self, kind: str) -> tuple[int, ...] | None:
-        """The quantiles of one kind, in order: to sort what was chosen is free."""
-        for sought, values in zip(self.plan.sought, self.chosen, strict=True):
-            if sought.contribution.kind == kind:
-                return tuple(sorted(values, reverse=kind == "least"))
-        return None
+    @cached_property
+    def _by_kind(self) -> dict[str, tuple[int, ...]]:
+        """The chosen quantiles of each kind, sorted, which is post-processing."""
+        kinds = [sought.contribution.kind for sought in self.plan.sought]
+        return {
+            kind: tuple(sorted(values, reverse=kind == "least"))
+            for kind, values in zip(kinds, self.chosen, strict=True)
+        }
 
     @property
     def rows(self) -> tuple[int, ...]:
-        return self._of("rows") or ()
+        return self._by_kind["rows"]
 
     @property
     def groups(self) -> tuple[int, ...] | None:
-        return self._of("cells")
+        return self._by_kind.get("cells")
 
     @cached_property
     def sums(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
         if self.column is None:
             return None
-        column = self.schema.column(self.column)
-        assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
-        nothing = (0,) * len(self.quantiles)
-        lows, highs = self._of("least") or nothing, self._of("largest") or nothing
-        return tuple(
-            (min(low, 0) * column.grid, max(high, 0) * column.grid)
-            for low, high in zip(lows, highs, strict=True)
-        )
+        grid = number_column(self.schema, self.column).grid
+        zeros = (0,) * len(self.quantiles)
+        lows, highs = (self._by_kind.get(kind, zeros) for kind in ("least", "largest"))
+        ends = zip(lows, highs, strict=True)
+        return tuple((min(low, 0) * grid, max(high, 0) * grid) for low, high in ends)
 
     @property
     def rows_per_unit(self) -> int:
@@ -335,7 +320,7 @@ class Suggestion:
 
     @property
     def bounds_per_unit(self) -> tuple[Fraction, Fraction] | None:
-        """None as well where the sum of nearly everybody is 0, at which nothing can be cut."""
+        """None as well where nearly every sum is 0, at which nothing can be clipped."""
         ends = None if self.sums is None else self.sums[-1]
         return ends if ends is not None and any(ends) else None
 
@@ -354,52 +339,48 @@ class Suggestion:
     @cached_property
     def typical(self) -> tuple[Typical, ...]:
         """The noise of typical questions, each at epsilon 1, at the limits of each quantile."""
-        unit, column = self.schema.unit, self.column
-        found = [Typical("COUNT(*)", self._widths(Aggregate("count")))]
-        if self.groups is not None:
+        unit, column, by = self.schema.unit, self.column, self.groups is not None
+        typical = [Typical("COUNT(*)", self._widths(Aggregate("count")))]
+        if by:
             widths = self._widths(Aggregate("units"), groups=True)
-            found.append(Typical(f"COUNT(DISTINCT {unit}) by group", widths))
+            typical.append(Typical(f"COUNT(DISTINCT {unit}) by group", widths))
         if column is not None:
-            total, by = Aggregate("sum", column), self.groups is not None
-            name = f"SUM({column})" + " by group" * by
-            found.append(Typical(f"{name}, rows cut", self._widths(total, groups=by)))
-            found.append(Typical(f"{name}, sums cut", self._widths(total, groups=by, sums=True)))
-        return tuple(found)
+            name, total = f"SUM({column})" + " by group" * by, Aggregate("sum", column)
+            for words, sums in (("rows truncated", False), ("sums clipped", True)):
+                widths = self._widths(total, groups=by, sums=sums)
+                typical.append(Typical(f"{name}, {words}", widths))
+        return tuple(typical)
 
     def _widths(
         self, asked: Aggregate, *, groups: bool = False, sums: bool = False
     ) -> tuple[float, ...]:
         keys = self.plan.keys if groups else ()
         question = Question(self.schema.name, (Output("n", asked),), keys)
-        found = []
-        for place in range(len(self.quantiles)):
-            ends = None if not sums or self.sums is None else self.sums[place]
+        widths = []
+        for index in range(len(self.quantiles)):
+            ends = None if not sums or self.sums is None else self.sums[index]
             if ends is not None and not any(ends):
-                found.append(0.0)
+                widths.append(0.0)
                 continue
             stated = replace(
                 self.schema,
                 rows=None,
-                rows_per_unit=self.rows[place],
-                groups_per_unit=self.groups[place] if groups and self.groups else None,
+                rows_per_unit=self.rows[index],
+                groups_per_unit=self.groups[index] if groups and self.groups else None,
                 columns=self._columns(ends),
             )
             plan = make_plan(question, stated, EpsilonDelta.of(TYPICAL))
-            ways = [c for c in plan.candidates if ("cut by person" in c.mechanism) == sums]
-            found.append(min(way.expectations[0].half_width or 0.0 for way in ways))
-        return tuple(found)
+            candidates = [c for c in plan.candidates if ("cut by person" in c.mechanism) == sums]
+            widths.append(min(c.expectations[0].half_width or 0.0 for c in candidates))
+        return tuple(widths)
 
     def _columns(self, ends: tuple[Fraction, Fraction] | None) -> Named[Column]:
         """The columns of the schema, with these ends for the sums of the one asked about."""
-        return Named(
-            (
-                name,
-                replace(column, bounds_per_unit=ends)
-                if isinstance(column, NumberColumn) and name == self.column
-                else column,
-            )
-            for name, column in self.schema.columns.items()
-        )
+        columns = dict(self.schema.columns)
+        if self.column is not None:
+            column = number_column(self.schema, self.column)
+            columns[column.name] = replace(column, bounds_per_unit=ends)
+        return Named(columns.items())
 
     # -- shapes --------------------------------------------------------------------------------
 
@@ -419,9 +400,12 @@ class Suggestion:
             },
             "rank_95": self.rank_error(SHOWN_LEVEL),
             "typical": [
-                {"question": one.question, "epsilon": exactly(TYPICAL), "interval_95": one_widths}
+                {
+                    "question": one.question,
+                    "epsilon": exactly(TYPICAL),
+                    "interval_95": list(one.half_widths),
+                }
                 for one in self.typical
-                for one_widths in [list(one.half_widths)]
             ],
             "unknown": _UNKNOWN,
             "price": exactly(self.price),
@@ -429,24 +413,19 @@ class Suggestion:
             "certificate": self.certificate.to_dict(),
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
     def _table(self) -> list[list[str]]:
-        unit, limits = self.schema.unit, list[tuple[str, Sequence[str]]]()
-        limits.append((f"rows of a {unit}", [self._shown(n, "rows") for n in self.rows]))
+        unit, most = self.schema.unit, self.plan.sought[0].last
+        rows = [f"{n:,} or more" if n == most else f"{n:,}" for n in self.rows]
+        table = [["", *(f"{float(100 * share):.10g} %" for share in self.quantiles)]]
+        table.append([f"rows of a {unit}", *rows])
         if self.groups is not None:
-            limits.append((f"groups of a {unit}", [self._shown(n, "cells") for n in self.groups]))
+            table.append([f"groups of a {unit}", *(f"{n:,}" for n in self.groups)])
         if self.sums is not None:
             ends = [f"{readable(low)} to {readable(high)}" for low, high in self.sums]
-            limits.append((f"sum of {self.column} of a {unit}", ends))
-        noise = [(f"± of {one.question}", [*map(shortly, one.half_widths)]) for one in self.typical]
-        header = ["", *(f"{float(100 * share):.10g} %" for share in self.quantiles)]
-        return [header, *([name, *cells] for name, cells in [*limits, *noise])]
-
-    def _shown(self, number: int, kind: str) -> str:
-        last = next(one.last for one in self.plan.sought if one.contribution.kind == kind)
-        return f"{number:,} or more" if kind == "rows" and number == last else f"{number:,}"
+            table.append([f"sum of {self.column} of a {unit}", *ends])
+        for one in self.typical:
+            table.append([f"± of {one.question}", *map(shortly, one.half_widths)])
+        return table
 
     def _notes(self) -> list[str]:
         share = f"{float(100 * self.quantiles[-1]):.10g} %"
@@ -456,14 +435,13 @@ class Suggestion:
         if self.bounds_per_unit is not None:
             ends = ", ".join(exactly(end) for end in self.bounds_per_unit)
             stated.append(f"bounds_per_unit = [{ends}] for {self.column}")
-        paid = (
-            f"epsilon {exactly(self.price)}" if not self.replayed else "answered before, no charge"
-        )
+        paid = "answered before, no charge" if self.replayed else f"epsilon {exactly(self.price)}"
         return [
-            f"Recommended, so that about {share} of persons are not cut: {'; '.join(stated)}.",
+            f"Recommended, so that nothing of about {share} of persons is truncated: "
+            f"{'; '.join(stated)}.",
             f"A column is for that share of persons, give or take "
-            f"{shortly(self.rank_error(SHOWN_LEVEL))} persons with 95 %. ± is what a question at "
-            f"epsilon {exactly(TYPICAL)} has with 95 %, at the limit above it.",
+            f"{shortly(self.rank_error(SHOWN_LEVEL))} persons with 95 %. ± is the 95 % margin of "
+            f"error of a question at epsilon {exactly(TYPICAL)}, at the limit above it.",
             _UNKNOWN,
             f"{paid}, selection of {len(self.plan.sought) * len(self.quantiles)} quantiles",
         ]
@@ -471,20 +449,17 @@ class Suggestion:
     def __str__(self) -> str:
         return "\n".join([*text_table(self._table(), left=1), *notes(self._notes())])
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def _repr_html_(self) -> str:
         return html_table(self._table(), after=self._notes())
 
 
-# From what a caller names to suggested limits: read → price → inquiry; rows are read when paid.
+# From the arguments to suggested limits: read → price → inquiry; rows are read once it is paid.
 
 SHARES = (Fraction(1, 2), Fraction(4, 5), Fraction(19, 20))
 MOST = 1000
 _MOST_SHARES = 9
 _ALL_ROWS = "all rows of a person count"
-_CUT = "It does not tell what cutting at these limits costs."
+_CUT = "It does not state the error of truncation at these limits."
 
 
 def plan_limits(
@@ -521,11 +496,10 @@ def inquire_limits(
         return json.dumps({"limits": 1, "chosen": plan.choose(engine)}).encode()
 
     def read(stored: bytes, replayed: bool) -> Suggestion:
-        chosen = tuple(tuple(values) for values in json.loads(stored)["chosen"])
+        chosen = tuple(map(tuple, json.loads(stored)["chosen"]))
+        certificate = certify_limits(plan, schema, seal)
         price = Fraction(0) if replayed else plan.epsilon
-        return Suggestion(
-            plan, schema, name, chosen, certify_limits(plan, schema, seal), price, replayed
-        )
+        return Suggestion(plan, schema, name, chosen, certificate, price, replayed)
 
     def check() -> None:
         for sought in plan.sought:
@@ -561,17 +535,13 @@ def certify_limits(plan: Quantiles, schema: Schema, seal: str = "") -> Certifica
 
 
 def _asked(plan: Quantiles) -> str:
-    """How the ledger names it."""
-    sought = dict.fromkeys(
-        "sums of " + one.contribution.column if one.contribution.column else one.contribution.kind
-        for one in plan.sought
-    )
+    contributions = [one.contribution for one in plan.sought]
+    sought = dict.fromkeys(f"sums of {c.column}" if c.column else c.kind for c in contributions)
     by = ", ".join(key.column for key in plan.keys)
     return f"limits of {plan.unit}: {', '.join(sought)}" + (f" by {by}" if by else "")
 
 
 def _keys(schema: Schema, by: Sequence[str]) -> tuple[Key, ...]:
-    """The groups, read as the GROUP BY of a question."""
     if isinstance(by, str) or not all(isinstance(text, str) for text in by):
         raise refuse("ask.groups-not-a-list")
     if not by:
@@ -587,7 +557,7 @@ def _keys(schema: Schema, by: Sequence[str]) -> tuple[Key, ...]:
 
 def _shares(quantiles: Sequence[NumberGiven]) -> tuple[Fraction, ...]:
     given = quantiles if isinstance(quantiles, list | tuple) else [quantiles]
-    found = sorted({fraction_of_one(share, "quantiles") for share in given})
-    if not 1 <= len(found) <= _MOST_SHARES:
-        raise refuse("ask.too-many-quantiles", many=len(found), most=_MOST_SHARES)
-    return tuple(found)
+    shares = sorted({fraction_of_one(share, "quantiles") for share in given})
+    if not 1 <= len(shares) <= _MOST_SHARES:
+        raise refuse("ask.too-many-quantiles", many=len(shares), most=_MOST_SHARES)
+    return tuple(shares)

@@ -1,4 +1,4 @@
-"""One thing that is paid for: its terms, price and identity, how it is drawn and read."""
+"""A request that is paid for: its terms, price and identity, how it is drawn and read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ONLY_ASKED = ("individual",)
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What a caller of `ask` or `explain` states beside the question; see `Session.ask`."""
+    """The arguments of `ask` and `explain` beside the question; see `Session.ask`."""
 
     epsilon: Number | None = None
     minimise: object = "variance"
@@ -53,8 +53,8 @@ class Terms:
             raise refuse("ask.unknown-clip", clip=str(self.clip)[:60])
         if self.clip is not None and (self.accuracy is not None or self.believes):
             raise refuse("ask.clip-with-accuracy")
-        bought = (self.interval, self.mechanism, self.measure_cut, self.clip)
-        if self.individual and any(given is not None for given in bought):
+        others = (self.interval, self.mechanism, self.measure_cut, self.clip)
+        if self.individual and any(given is not None for given in others):
             raise refuse("ask.individual-with-other-terms")
 
     @classmethod
@@ -64,12 +64,12 @@ class Terms:
 
     @property
     def believes(self) -> bool:
-        """Whether something is believed before asking."""
+        """Whether the question comes with a prior."""
         return self.prior is not None or self.delta is not None
 
 
 def affordable(epsilon: Number, delta: Number | None = None) -> EpsilonDelta:
-    """A price that a law of noise can be made for; refused here, before anything is paid."""
+    """A price that some law of noise can have; refused here, before anything is paid."""
     price = EpsilonDelta.of(epsilon, 0 if delta is None else delta)
     if exact(epsilon, "epsilon") < SMALLEST.epsilon:
         raise refuse("ask.epsilon-too-small", epsilon=epsilon)
@@ -78,34 +78,33 @@ def affordable(epsilon: Number, delta: Number | None = None) -> EpsilonDelta:
 
 
 def price_for(
-    epsilon: Number | None, accuracy: object, found: Callable[[object], EpsilonDelta]
+    epsilon: Number | None, accuracy: object, least: Callable[[object], EpsilonDelta]
 ) -> EpsilonDelta:
-    """The price that was given, or the least that reaches the accuracy; one of the two."""
+    """The price that was given, or the `least` that reaches the accuracy; one of the two."""
     if epsilon is not None and accuracy is not None:
         raise refuse("ask.epsilon-and-accuracy")
     if epsilon is not None:
         return affordable(epsilon)
     if accuracy is None:
         raise refuse("ask.epsilon-missing")
-    return found(accuracy)
+    return least(accuracy)
 
-
-# One thing that is paid for: its price, its identity, how it is drawn, and how it is read.
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inquiry(Generic[T]):
-    """What the session pays for, draws, stores and reads, whatever kind of question it is.
+    """What the session pays for, draws, stores and reads, for any kind of question.
 
     price: as the mechanism's proof states it. At no price nothing is paid, stored or read.
-    identity: decides the released numbers and how they are read; a stored answer is found by it.
+    identity: decides the law of the released numbers and how they are read; stored answers are
+        found by it.
     asked: the question, as the ledger keeps it.
-    draw: reads the rows and gives what leaves; called once the price is paid.
-    read: what left, as the caller gets it, and whether it was stored before.
+    draw: reads the rows and gives the released bytes; called once the price is paid.
+    read: makes the answer from the released bytes and whether they were stored before.
     check: refuses whatever `draw` may refuse, before anything is paid; it draws nothing.
-    public: what left, where nothing is paid.
+    public: the released bytes where nothing is paid.
     proved: the neighbours that the price is proved for; None for those of the schema.
     person, column, question_name, times: as the ledger's `Charge` and `reserve` take them.
     """
@@ -125,13 +124,13 @@ class Inquiry(Generic[T]):
 
 
 def identity_of(*parts: str) -> str:
-    """A name for what the parts say together."""
+    """A digest of the parts together."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def plan_identity(plan: Plan, schema: Schema) -> str:
-    """Question, price, criterion, mechanism, what was bought, schema, data version, and the layout
-    of answers: an answer is never read as another's."""
+    """A digest of all that decides an answer and how it is read: an answer is never read as
+    another's."""
     return identity_of(
         plan.question.canonical,
         str(plan.price.units),
@@ -156,9 +155,6 @@ def check_draws(plan: Plan) -> None:
 def inquire(plan: Plan, schema: Schema, seal: str = "") -> Inquiry[Answer]:
     """One question, answered with noise or by selection; `seal` as in `certify`."""
 
-    def check() -> None:
-        check_draws(plan)
-
     def read(stored: bytes, replayed: bool) -> Answer:
         price = Fraction(0) if replayed else plan.epsilon
         released = Released.from_bytes(stored)
@@ -170,7 +166,7 @@ def inquire(plan: Plan, schema: Schema, seal: str = "") -> Inquiry[Answer]:
         asked=plan.sql,
         draw=lambda engine: release(plan, engine, schema).to_bytes(),
         read=read,
-        check=check,
+        check=lambda: check_draws(plan),
         public=Released(((),)).to_bytes(),
     )
 
@@ -191,11 +187,11 @@ def inquire_many(workload: Workload, schema: Schema, seal: str = "") -> Inquiry[
         from .workload.estimate import estimated
 
         price = Fraction(0) if replayed else workload.epsilon
-        found = ReleasedMany.from_bytes(stored)
-        cells = estimated(workload, found.blocks)
+        released = ReleasedMany.from_bytes(stored)
+        cells = estimated(workload, released.blocks)
         answers = [
             answer_of(
-                *(plan, schema, found.apart[number] or Released(cells[number]), price),
+                *(plan, schema, released.apart[number] or Released(cells[number]), price),
                 replayed=replayed,
                 together=len(plans),
                 seal=seal,
@@ -228,7 +224,7 @@ def answer_of(
     together: int = 1,
     seal: str = "",
 ) -> Answer:
-    """What the analyst gets for what left."""
+    """The answer that follows from the released numbers, with its certificate."""
     return Answer(
         plan=plan,
         schema=schema,

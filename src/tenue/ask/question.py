@@ -1,15 +1,16 @@
-"""A question, once it is understood: a closed grammar, typed against the schema.
+"""A parsed question: a closed grammar, typed against the schema.
 
-A question is a value. Two texts that mean the same have the same value, and `canonical` writes it
-down for the ledger's cache.
+A question is a value. Two texts of one meaning have the same value, and `canonical` writes it down
+for the ledger's cache.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from math import prod
 from typing import Literal
 
 from ..engine.computed_column import (
@@ -33,9 +34,9 @@ from ..taxonomy import Taxonomy
 
 @dataclass(frozen=True)
 class Aggregate:
-    """What is asked of the rows of a group.
+    """An aggregate of the rows of a group.
 
-    kind: one that a family of aggregates declares (`family/`).
+    kind: one that a family of aggregates declares (`aggregates/`).
     column, other: of which columns; None for all rows.
     q: which quantile.
     """
@@ -46,12 +47,9 @@ class Aggregate:
     q: Fraction | None = None
 
     def __repr__(self) -> str:
-        # `canonical` is made of this: a question keeps its text when aggregates are added
-        more = "".join(
-            f", {name}={value!r}"
-            for name, value in (("other", self.other), ("q", self.q))
-            if value is not None
-        )
+        # `canonical` consists of this: a question keeps its text when aggregates are added
+        others = {"other": self.other, "q": self.q}
+        more = "".join(f", {name}={v!r}" for name, v in others.items() if v is not None)
         return f"Aggregate(kind={self.kind!r}, column={self.column!r}{more})"
 
     @property
@@ -72,7 +70,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """An operation on private answers: free, because they are already private."""
+    """An operation on private answers: post-processing."""
 
     operator: Literal["+", "-", "*", "/"]
     left: Expression
@@ -81,11 +79,10 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class Applied:
-    """A function of a private answer and a number: free, because the answer is already private.
+    """A function of a private answer and a number: post-processing.
 
     round: the answer with so many decimals, half away from zero; a negative number rounds to tens.
-    coalesce: the number where the answer is not defined. nullif: not defined where it is the
-    number.
+    coalesce: the number where the answer is undefined. nullif: undefined where it is the number.
     """
 
     function: Literal["round", "coalesce", "nullif"]
@@ -98,7 +95,7 @@ Expression = Aggregate | Constant | Arithmetic | Applied
 
 @dataclass(frozen=True)
 class KeyOutput:
-    """A column of the answer that repeats the group's key: the place of the key in `keys`."""
+    """A column of the answer that repeats the group's key. key: its index in `keys`."""
 
     alias: str
     key: int
@@ -114,9 +111,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Comparison:
-    """HAVING: outputs or keys (by alias) compared with a constant, after the noise.
+    """HAVING: an output or a key (by alias) compared with a constant, after the noise.
 
-    A key is compared with the values its column has in the answer; text keys know only = and <>.
+    A key is compared by the values of its column in the answer; text keys by = and <> only.
     """
 
     alias: str
@@ -139,10 +136,10 @@ Label = str | bool | Fraction
 class ComputedColumn:
     """A column that the question computes from declared ones.
 
-    name: its text in brackets, which no declared column can be called: round ones around a number,
-        square ones around labels.
+    name: its text in brackets, so that no declared column has this name: round ones around a
+        number, square ones around labels.
     formula, grid: it is grid·formula.
-    labels: where it is a category, what each number of the formula is called.
+    labels: where it is a category, the label of each number of the formula.
     """
 
     name: str
@@ -153,11 +150,11 @@ class ComputedColumn:
 
 @dataclass(frozen=True)
 class Persons:
-    """The table that a question is about where it has one row for each person.
+    """The derived table of a question that has one row for each person.
 
     units: the values of each person, in whole steps.
-    grids: what a step of each value is.
-    computed: the columns that are computed of their rows.
+    grids: the size of a step of each value.
+    computed: the columns that are computed from their rows.
     """
 
     units: Units
@@ -167,13 +164,12 @@ class Persons:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of one table.
+    """A question about one table.
 
     outputs: the columns of the answer, in the order asked.
     keys: GROUP BY; every declared cell appears in the answer, present in the data or not.
     where: which rows; None for all.
-    having, order, limit: what is done with the private answer, at no price. `having` is a
-        conjunction.
+    having, order, limit: post-processing of the private answer. `having` is a conjunction.
     computed: the columns that the question computes, which it names like declared ones.
     persons: the table of persons that it is about; None if it is about rows.
     """
@@ -189,7 +185,7 @@ class Question:
     persons: Persons | None = None
 
     def __repr__(self) -> str:
-        # `canonical` is made of this: a question keeps its text when there is more to ask
+        # `canonical` consists of this: a question keeps its text when there is more to ask
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         shown = [n for n, value in named.items() if n not in _LATER or value not in ((), None)]
         return f"Question({', '.join(f'{name}={named[name]!r}' for name in shown)})"
@@ -197,10 +193,7 @@ class Question:
     @property
     def cells(self) -> int:
         """How many groups the answer has before HAVING and LIMIT."""
-        count = 1
-        for key in self.keys:
-            count *= key.cells
-        return count
+        return prod(key.cells for key in self.keys)
 
     @property
     def canonical(self) -> str:
@@ -214,11 +207,11 @@ class Question:
 
     def aggregates(self) -> tuple[Aggregate, ...]:
         """The different aggregates, in the order they first appear."""
-        found: dict[Aggregate, None] = {}
+        aggregates: dict[Aggregate, None] = {}
 
         def walk(expression: Expression) -> None:
             if isinstance(expression, Aggregate):
-                found[expression] = None
+                aggregates[expression] = None
             elif isinstance(expression, Arithmetic):
                 walk(expression.left)
                 walk(expression.right)
@@ -228,19 +221,39 @@ class Question:
         for output in self.outputs:
             if isinstance(output, Output):
                 walk(output.expression)
-        return tuple(found)
+        return tuple(aggregates)
+
+    def with_aggregates(self, change: Callable[[Aggregate], Aggregate]) -> Question:
+        """The same question of other aggregates, which `change` gives for each."""
+
+        def walk(expression: Expression) -> Expression:
+            if isinstance(expression, Aggregate):
+                return change(expression)
+            if isinstance(expression, Arithmetic):
+                return replace(expression, left=walk(expression.left), right=walk(expression.right))
+            if isinstance(expression, Applied):
+                return replace(expression, of=walk(expression.of))
+            return expression
+
+        outputs = tuple(
+            replace(output, expression=walk(output.expression))
+            if isinstance(output, Output)
+            else output
+            for output in self.outputs
+        )
+        return replace(self, outputs=outputs)
 
     def labels(self, key: Key) -> tuple[Label, ...]:
-        """What the cells of a key are called, if the question itself says it."""
+        """The labels of the cells of a key, if the question itself defines them."""
         named = (one.labels for one in self.computed if one.name == key.column)
         return next(named, ())
 
 
 @dataclass(frozen=True)
 class GroupingOutput:
-    """A column of the answer that says over which keys a row adds up: GROUPING(a, b).
+    """A column of the answer that says over which keys a row is a total: GROUPING(a, b).
 
-    keys: their places. The first is the highest binary digit, 1 where the row is about all of it.
+    keys: their indices. The first is the highest binary digit, 1 where the row is a total over it.
     """
 
     alias: str
@@ -248,17 +261,14 @@ class GroupingOutput:
 
     def of(self, grouped: tuple[int, ...]) -> int:
         """Its value in the table by these keys."""
-        number = 0
-        for key in self.keys:
-            number = 2 * number + (key not in grouped)
-        return number
+        return sum((key not in grouped) << i for i, key in enumerate(reversed(self.keys)))
 
 
 @dataclass(frozen=True)
 class GroupingSets:
     """One SELECT that asks for several tables of the same rows: ROLLUP, CUBE, GROUPING SETS.
 
-    sets: the keys of each table, by their places in `keys`, in increasing order.
+    sets: the keys of each table, by their indices in `keys`, in increasing order.
     The rest is as in `Question`. HAVING, ORDER BY and LIMIT are about all tables as one.
     """
 
@@ -294,33 +304,28 @@ class GroupingSets:
                 outputs.append(output)
             elif isinstance(output, KeyOutput) and output.key in grouped:
                 outputs.append(KeyOutput(output.alias, grouped.index(output.key)))
-        question = Question(
-            table=self.table,
-            outputs=tuple(outputs),
-            keys=tuple(self.keys[place] for place in grouped),
-            where=self.where,
-            persons=self.persons,
-        )
+        keys = tuple(self.keys[index] for index in grouped)
+        question = Question(self.table, tuple(outputs), keys, self.where, persons=self.persons)
         known = {one.name: one for one in self.computed}
         return replace(question, computed=used_columns(question, known))
 
 
 _LATER = ("computed", "persons")
-"""Parts that questions did not have at first."""
+"""Fields that questions did not have at first."""
 
 
 def used_columns(
     question: Question, known: Mapping[str, ComputedColumn]
 ) -> tuple[ComputedColumn, ...]:
-    """Those of the known computed columns that the question uses, what they are made of first."""
-    found: dict[str, ComputedColumn] = {}
+    """The known computed columns that the question uses, each after those it is computed from."""
+    used: dict[str, ComputedColumn] = {}
 
     def use(name: str | None) -> None:
         computed = known.get(name or "")
-        if computed is not None and computed.name not in found:
+        if computed is not None and computed.name not in used:
             for inner in columns_of(computed.formula):
                 use(inner)
-            found[computed.name] = computed
+            used[computed.name] = computed
 
     for aggregate in question.aggregates():
         use(aggregate.column)
@@ -329,21 +334,21 @@ def used_columns(
         use(key.column)
     for name in () if question.where is None else columns_in(question.where):
         use(name)
-    return tuple(found.values())
+    return tuple(used.values())
 
 
-# -- The columns that a question sees: those declared, and those that it computes ------------------
+# -- The columns of a question: declared and computed ones -----------------------------------------
 
 MOST_TOGETHER = 64
-"""The most columns that questions compute which are asked as one."""
+"""The most columns that questions which are asked together may compute."""
 
 
 def column_of(computed: ComputedColumn, table: Table) -> Column:
-    """A computed column as if it were declared.
+    """A computed column in the form of a declared one.
 
-    What it may be follows from the bounds of the columns it is made of. It is never missing if
-    none of them is. One that has the same value wherever it is there may be 0, too: a mean needs
-    two ends, and a sum of it moves as far either way.
+    Its bounds follow from the bounds of the columns it is computed from. It is never missing if
+    none of them is. The bounds of a constant include 0: a mean needs two ends, and a sum of it
+    moves as far either way.
     """
     if computed.labels:
         words = tuple(str(label) for label in computed.labels)
@@ -357,29 +362,25 @@ def column_of(computed: ComputedColumn, table: Table) -> Column:
     low, high = check_range(computed.formula, ends)
     if low == high:
         low, high = min(low, 0), max(high, 0) or (1 if low == 0 else 0)
-    there = never_missing(computed.formula, lambda name: table.column(name).missing is not None)
-    grid = computed.grid
+    never = never_missing(computed.formula, lambda name: table.column(name).missing is not None)
+    return _number(computed.name, low, high, computed.grid, missing=low if never else None)
+
+
+def _number(name: str, low: int, high: int, grid: Fraction, *, missing: int | None) -> Number:
+    default = None if missing is None else missing * grid
     return Number(
-        name=computed.name,
-        role="other",
-        missing=low * grid if there else None,
-        low=low * grid,
-        high=high * grid,
-        grid=grid,
+        name=name, role="other", missing=default, low=low * grid, high=high * grid, grid=grid
     )
 
 
 def person_columns(persons: Persons) -> Named[Column]:
     """The columns of a table that has one row for each person."""
-    found = []
+    columns = []
     for value, grid in zip(persons.units.values, persons.grids, strict=True):
-        ends = value.low * grid, value.high * grid
-        never = Fraction(0) if value.kind in ("rows", "present") else None
-        column = Number(
-            name=value.name, role="other", low=ends[0], high=ends[1], grid=grid, missing=never
-        )
-        found.append((value.name, column))
-    return Named(found)
+        missing = 0 if value.kind in ("rows", "present") else None
+        column = _number(value.name, value.low, value.high, grid, missing=missing)
+        columns.append((value.name, column))
+    return Named[Column](columns)
 
 
 def seen_by(question: Question | GroupingSets, schema: Schema) -> Schema:
@@ -393,7 +394,7 @@ def seen_by(question: Question | GroupingSets, schema: Schema) -> Schema:
 
 
 def with_columns(schema: Schema, several: Iterable[ComputedColumn]) -> Schema:
-    """The schema with computed columns, each of which may be made of those before it."""
+    """The schema with computed columns, each of which may be computed from those before it."""
     for computed in several:
         entry = (computed.name, column_of(computed, schema))
         schema = replace(schema, columns=Named([*schema.columns.items(), entry]))
@@ -401,40 +402,35 @@ def with_columns(schema: Schema, several: Iterable[ComputedColumn]) -> Schema:
 
 
 def computed_by(questions: Mapping[int, Question]) -> tuple[list[int], list[ComputedColumn]]:
-    """The numbers of the questions that may be asked as one, and all columns that these compute.
+    """The numbers of the questions that may be asked together, and all columns they compute.
 
-    What a column is made of comes before it. A name means one column: a question that means
-    another by it stays by itself, and so do all that compute columns if these are too many.
+    A column comes after those it is computed from. A name means one column: a question that gives
+    it another meaning is left out, and so are all that compute columns if these are too many.
     """
     known: dict[str, ComputedColumn] = {}
-    found = []
+    together = []
     for number, question in questions.items():
         own = {folded(one.name): one for one in question.computed}
         if all(known.get(name, one) == one for name, one in own.items()):
             known |= own
-            found.append(number)
+            together.append(number)
     if len(known) > MOST_TOGETHER:
-        return [number for number in found if not questions[number].computed], []
-    return found, list(known.values())
+        return [number for number in together if not questions[number].computed], []
+    return together, list(known.values())
 
 
 def seen_together(several: Iterable[ComputedColumn], schema: Schema) -> Schema:
-    """The schema with computed columns in whole steps, as an engine sees them: names have none."""
+    """The schema with computed columns in whole steps, as an engine sees them, without labels."""
     return with_columns(schema, (replace(one, labels=()) for one in several))
 
 
-def asked_of(question: Question) -> tuple[Computed, ...]:
-    """What an engine is asked to compute."""
-    return engine_columns(question.computed)
-
-
 def engine_columns(several: Iterable[ComputedColumn]) -> tuple[Computed, ...]:
-    """Computed columns, as an engine is asked for them."""
+    """Computed columns in the terms of an engine."""
     return tuple(Computed(one.name, one.formula) for one in several)
 
 
 def every_value(column: Column) -> Key:
-    """The key that tells all values of a column apart."""
+    """The key with a cell for each value of a column."""
     if isinstance(column, Bounded):
         low = int(column.low / column.grid) if isinstance(column, Number) else 0
         return Bin(column.name, 1, low, column.steps + 1)

@@ -1,13 +1,13 @@
-"""From rows to released numbers: the only step of a question that touches them.
+"""From rows to released numbers: the only step of a question that touches rows.
 
-engine → true whole numbers of every declared cell → noise or selection → what leaves
+engine → true whole numbers of every declared cell → noise or selection → released numbers
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -24,9 +24,9 @@ from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
 from .aggregates.noise import atoms_of, component_of, measures_of
 from .aggregates.strategy import Draw
-from .plan.contribution_bounds import kept_rows
 from .plan.plan import Plan
-from .question import Question, asked_of, every_value, seen_by
+from .plan.truncation import kept_rows
+from .question import Question, engine_columns, every_value, seen_by
 
 if TYPE_CHECKING:
     from .workload.plan import Workload
@@ -37,22 +37,22 @@ _EVERY_ROW = Request((Measure("rows"),), None, (), None)
 
 @dataclass(frozen=True)
 class Released:
-    """The noisy whole numbers of every cell, by part: the only thing that left the mechanism.
+    """The noisy whole numbers of every cell, by part: all that leaves the mechanism.
 
-    above: how many persons are above each limit, with noise, where that was bought.
+    rows: the public number of rows, where a mean over all of them needs it.
+    above: how many persons are above each limit, with noise, where that was measured.
     """
 
     cells: tuple[tuple[tuple[int, ...], ...], ...]
     rows: int | None = None
-    """The public number of rows, where a mean over all of them needed it."""
     above: tuple[int, ...] = ()
 
     def to_bytes(self) -> bytes:
         return json.dumps(self._to_dict()).encode()
 
     def _to_dict(self) -> dict[str, object]:
-        bought = {"above": self.above} if self.above else {}
-        return {"released": 1, "cells": self.cells, "rows": self.rows} | bought
+        above = {"above": self.above} if self.above else {}
+        return {"released": 1, "cells": self.cells, "rows": self.rows} | above
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> Released:
@@ -72,30 +72,30 @@ def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM)
     drawn = [_drawn([draw], rows, source) for draw in draws if not draw.chosen]
     if together := [draw for draw in draws if draw.chosen]:
         drawn.append(_drawn(together, rows, source))
-    cells = tuple(tuple(tuple(by_draw[i]) for by_draw in drawn) for i in range(len(rows.places)))
+    cells = tuple(tuple(tuple(by_draw[i]) for by_draw in drawn) for i in range(len(rows.cells)))
     # unit = record, replace, no filter, no groups, no missing value: public by definition
     present = rows.present if plan.needs_row_count else None
     return Released(cells, present, () if plan.cut is None else plan.cut.release(engine, source))
 
 
 def _drawn(draws: Sequence[Draw], rows: _Rows, source: Source) -> list[list[int]]:
-    """The numbers of each cell: of one draw, or of several that are drawn cell by cell."""
+    """The numbers of each cell, of one draw, or of several that are drawn cell by cell."""
     if len(draws) == 1:
-        return draws[0].released(rows, range(len(rows.places)), source)
+        return draws[0].released(rows, range(len(rows.cells)), source)
     for draw in draws:
         draw.read(rows)
     return [
         [number for draw in draws for number in draw.released(rows, [cell], source)[0]]
-        for cell in range(len(rows.places))
+        for cell in range(len(rows.cells))
     ]
 
 
 @dataclass(frozen=True)
 class ReleasedMany:
-    """What left for many questions.
+    """The released numbers of many questions.
 
-    blocks: for each block, side and level the noisy answers of the strategy, from which the answers
-        of questions are estimated. apart: what left for each of the other questions.
+    blocks: for each block, side and level the noisy measurements of the strategy, from which
+        answers are estimated. apart: the released numbers of each of the other questions.
     """
 
     blocks: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
@@ -107,21 +107,21 @@ class ReleasedMany:
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> ReleasedMany:
-        found = json.loads(stored)
-        if isinstance(found, list):  # as it was stored before there were blocks
-            return cls((), tuple(Released._from_dict(one) for one in found))
+        given = json.loads(stored)
+        if isinstance(given, list):  # stored before there were blocks
+            given = {"blocks": (), "apart": given}
         blocks = tuple(
             tuple(tuple(tuple(level) for level in side) for side in block)
-            for block in found["blocks"]
+            for block in given["blocks"]
         )
-        apart = (None if one is None else Released._from_dict(one) for one in found["apart"])
+        apart = (None if one is None else Released._from_dict(one) for one in given["apart"])
         return cls(blocks, tuple(apart))
 
 
 def release_many(
     workload: Workload, engine: Engine, schema: Schema, source: Source = SYSTEM
 ) -> ReleasedMany:
-    """What leaves for all questions of a workload; the rows of its blocks are read once."""
+    """The released numbers of a workload; the rows of its blocks are read once."""
     require_safe(source)
     boxed = _boxed(workload, engine, schema, source)
     apart = tuple(
@@ -155,7 +155,7 @@ def measured_cells(request: Request, engine: Engine) -> dict[int, dict[Measure, 
 def _boxed(
     workload: Workload, engine: Engine, schema: Schema, source: Source
 ) -> dict[int, Released]:
-    """What leaves for questions that share the noise of a box, by number."""
+    """The released numbers of questions that share the noise of a box, by number."""
     noise = workload.together
     if noise is None:
         return {}
@@ -171,10 +171,14 @@ def _boxed(
 
 
 def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
-    """The exact numbers that a question's counts, sums and means are made of; it has no groups."""
+    """The exact numbers from which counts, sums and means of a question without groups follow."""
     measures = measures_of(component_of(aggregate) for aggregate in question.aggregates())
     request = Request(
-        measures, question.where, question.keys, kept_rows(schema), asked_of(question)
+        measures,
+        question.where,
+        question.keys,
+        kept_rows(schema),
+        engine_columns(question.computed),
     )
     values = engine.measure(request).get((), (0,) * len(measures))
     return atoms_of(dict(zip(measures, values, strict=True)))
@@ -183,7 +187,7 @@ def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
 class _Rows:
     """The true numbers of every declared cell of a plan, each read from the engine once.
 
-    places: the numbers of the keys of every declared cell; the last key runs fastest.
+    cells: the key values of every declared cell, by number; the last key runs fastest.
     """
 
     def __init__(self, plan: Plan, engine: Engine, schema: Schema) -> None:
@@ -194,14 +198,14 @@ class _Rows:
         self._votes: dict[str, list[list[int]]] = {}
         self._distinct: dict[str, list[int]] = {}
         self._columns = seen_by(plan.question, schema).columns
-        self.places = list(product(*(range(key.cells) for key in plan.request.keys)))
+        self.cells = list(product(*(range(key.cells) for key in plan.request.keys)))
 
     @cached_property
     def measured(self) -> list[dict[Measure, int]]:
         measures = self._request.measures
-        found = self._engine.measure(self._request)
+        values = self._engine.measure(self._request)
         empty = (0,) * len(measures)
-        return [dict(zip(measures, found.get(p, empty), strict=True)) for p in self.places]
+        return [dict(zip(measures, values.get(cell, empty), strict=True)) for cell in self.cells]
 
     @property
     def present(self) -> int:
@@ -211,61 +215,61 @@ class _Rows:
 
     def ranks(self, column: str) -> list[Profile]:
         if column not in self._ranks:
-            windows = [w for draw in self._draws for w in draw.windows.get(column, ())]
-            asked = self._request
-            found = self._engine.ranks(
-                RankRequest(
-                    *(column, tuple(windows), asked.where, asked.keys, asked.people),
-                    computed=asked.computed,
-                    units=asked.units,
-                )
-            )
-            self._ranks[column] = [found.get(place, _NOBODY) for place in self.places]
+            windows = tuple(w for draw in self._draws for w in draw.windows.get(column, ()))
+            profiles = self._profiles(column, windows, self._request.keys)
+            self._ranks[column] = [profiles.get(cell, _NOBODY) for cell in self.cells]
         return self._ranks[column]
+
+    def _profiles(
+        self,
+        column: str,
+        windows: tuple[Window, ...],
+        keys: tuple[CellKey, ...],
+        computed: tuple[Computed, ...] = (),
+    ) -> Mapping[tuple[int, ...], Profile]:
+        asked = self._request
+        return self._engine.ranks(
+            RankRequest(
+                *(column, windows, asked.where, keys, asked.people),
+                computed=(*asked.computed, *computed),
+                units=asked.units,
+            )
+        )
 
     def votes(self, column: str, categories: int) -> list[list[int]]:
         if column not in self._votes:
             keys = (*self._request.keys, Group(column, categories))
-            found = self._engine.measure(self._by_value(keys))
+            rows = self._engine.measure(self._by_value(keys))
             self._votes[column] = [
-                [found.get((*place, number), (0,))[0] for number in range(categories)]
-                for place in self.places
+                [rows.get((*cell, number), (0,))[0] for number in range(categories)]
+                for cell in self.cells
             ]
         return self._votes[column]
 
     def distinct(self, column: str) -> list[int]:
         if column not in self._distinct:
             keys = (*self._request.keys, every_value(self._columns[column]))
-            found = self._engine.measure(self._by_value(keys))
-            counts = Counter(place[:-1] for place, (rows,) in found.items() if rows)
-            self._distinct[column] = [counts[place] for place in self.places]
+            rows = self._engine.measure(self._by_value(keys))
+            counts = Counter(cell[:-1] for cell, (count,) in rows.items() if count)
+            self._distinct[column] = [counts[cell] for cell in self.cells]
         return self._distinct[column]
 
     def _by_value(self, keys: tuple[CellKey, ...]) -> Request:
-        """How many rows there are in each cell of the keys, the last of which is a value."""
+        """The request for the rows in each cell of the keys, the last of which is a value."""
         people = self._request.people
         if people is not None:
-            # a limit of groups would cut values; the price is by rows alone
+            # a limit of groups would drop values; the price is by rows alone
             people = replace(people, groups=None)
         return replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
 
     def overall(self, computed: Computed, window: Window) -> Profile:
-        asked = self._request
-        several = (*asked.computed, computed)
-        found = self._engine.ranks(
-            RankRequest(
-                *(computed.name, (window,), asked.where, (), asked.people),
-                computed=several,
-                units=asked.units,
-            )
-        )
-        return found.get((), _NOBODY)
+        return self._profiles(computed.name, (window,), (), (computed,)).get((), _NOBODY)
 
     def totals(self, computed: Computed) -> list[tuple[int, int]]:
         measures = (Measure("present", computed.name), Measure("total", computed.name))
         several = (*self._request.computed, computed)
-        found = self._engine.measure(replace(self._request, measures=measures, computed=several))
-        return [found.get(place, (0, 0)) for place in self.places]  # type: ignore[misc]
+        values = self._engine.measure(replace(self._request, measures=measures, computed=several))
+        return [values.get(cell, (0, 0)) for cell in self.cells]  # type: ignore[misc]
 
     def steps(self, column: str) -> NDArray[np.int64]:
         return self._engine.column_steps(column)[:, 0]

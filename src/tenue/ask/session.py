@@ -1,7 +1,5 @@
 """The journey of a question, on one page.
 
-It is made of schema and ledger alone. No row is read for it, and nothing is paid.
-
 read → plan → ledger.reserve → engine → mechanism → ledger.commit → answer
 
 The ledger is debited durably before a row is read, and the answer is stored before it leaves.
@@ -11,96 +9,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..arguments import Number, checked_call, flag
 from ..engine.contract import FAULT, Engine
 from ..errors import EngineFault, Fault, Refused, refuse
 from ..ledger.canonical_text import given_text
 from ..ledger.composition import charge
-from ..ledger.contract import Ledger
 from ..ledger.results import Balance
 from ..privacy import checked_neighbours
-from ..schema import Schema
 from ..text import paragraphs
 from .answer import Answer
 from .answers import Answers
 from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, explain_many, plan_select
 from .paid_request import Inquiry, Terms, inquire, inquire_many
-from .plan.kept_plans import Kept
 from .plan.plan import Plan
-from .validation_result import Opening
 
 if TYPE_CHECKING:
     from .belief.answer import BeliefPlan, Believed
+    from .dataset import Dataset, Opening
     from .grouping_sets import GroupedAnswer
     from .limits import BoundsSuggestion, Suggestion
     from .workload.explain import WorkloadPlan
     from .workload.workloads import Declared
 
 
-_CLOSED = "The session is closed: open the table again with tn.protect."
-
-
-def text_view(schema: Schema, asks: str, budget: Balance | None) -> str:
-    """The view as text.
-
-    Parameters
-        asks: who asks.
-        budget: what that person may see of what was spent; None once the ledger is closed.
-    """
-    left = _CLOSED if budget is None else str(budget)
-    return "\n".join([str(schema), "", _who(asks), left])
-
-
-def html_view(schema: Schema, asks: str, budget: Balance | None) -> str:
-    """The same as HTML; every text is escaped."""
-    left = paragraphs([_CLOSED]) if budget is None else budget._repr_html_()
-    return schema._repr_html_() + paragraphs([_who(asks)]) + left
-
-
-def _who(asks: str) -> str:
-    return f"Asked by: {asks}. Try explain(sql, epsilon=0.1), which is free, then ask."
-
-
-# -- The journey of a question, on one page --------------------------------------------------------
-
 T = TypeVar("T")
 
 HOLDER = "holder"
-
-
-class Opened(Protocol):
-    """What a session needs of the data set that it asks.
-
-    engine: what reads the rows; refused once the data set is closed.
-    plans: what was planned before, for whomever.
-    """
-
-    schema: Schema
-    ledger: Ledger
-    name: str
-    seal: str
-    plans: Kept[tuple[str, str], Inquiry[Any]]
-
-    @property
-    def engine(self) -> Engine: ...
-    def session(self, analyst: str) -> Session: ...
-    def close(self) -> None: ...
+_CLOSED = "The session is closed: open the table again with tn.protect."
 
 
 class Session:
     """A protected table, as one analyst sees it; for any number of threads.
 
-    schema: what is declared about the table.
+    schema: the declarations about the table.
     ledger: what was spent.
     analyst: who asks.
     opening: what the holder learned by opening the table; None for everybody else.
     """
 
     def __init__(
-        self, dataset: Opened, analyst: str, opening: Opening | None = None, *, owns: bool = False
+        self, dataset: Dataset, analyst: str, opening: Opening | None = None, *, owns: bool = False
     ) -> None:
         self.schema = dataset.schema
         self.ledger = dataset.ledger
@@ -112,20 +63,20 @@ class Session:
         self._closed = False
 
     def for_analyst(self, name: str) -> Session:
-        """The same table as another analyst sees it, without opening it again.
+        """The same table for another analyst, without opening it again.
 
-        What `protect(analyst=name)` refuses is refused here. It can be asked until the session that
-        `protect` gave is closed, or the data set of `open_dataset`.
+        What `protect(analyst=name)` refuses is refused here. It works until the session of
+        `protect`, or the data set of `open_dataset`, is closed.
         """
         self._refuse_closed()
         return self._dataset.session(given_text(name, "name"))
 
     @property
     def budget(self) -> Balance:
-        """What was spent and what remains; of the other analysts only the holder hears."""
+        """What was spent and what remains; only the holder sees the other analysts."""
         self._refuse_closed()
-        found = self.ledger.balance(self._dataset.name)
-        return found if self.analyst == HOLDER else found.seen_by(self.analyst)
+        balance = self.ledger.balance(self._dataset.name)
+        return balance if self.analyst == HOLDER else balance.seen_by(self.analyst)
 
     @checked_call
     def explain(
@@ -168,25 +119,25 @@ class Session:
 
         Parameters
             epsilon: what it may cost; or give `accuracy`.
-            minimise: what shall be small: "variance", "absolute-error" or ("interval", level).
-            accuracy: ("interval", level, reach): the least epsilon whose interval at `level` is
-                within ±reach; refused where that depends on rows.
+            minimise: the error to minimise: "variance", "absolute-error" or ("interval", level).
+            accuracy: ("interval", level, reach): the least epsilon whose confidence interval at
+                `level` has a margin of error of at most reach; refused where that depends on rows.
             key: an idempotency key: a retry with the same key gets the same answer and one debit.
             fresh: draw anew although the same question was answered before; costs again.
             individual: answer with individual differential privacy, which is not differential
                 privacy: read `INDIVIDUAL_LIMITS`. It has a column of its own in the ledger. A named
-                analyst may ask approved questions only; their limits hold for everybody.
-            prior: what you believe before asking about one person, or about a count, sum or mean.
-                The answer is a sample of it, moved towards the truth, or a noisy number with its
-                posterior: whatever `explain` shows to be nearer on average.
-            interval: a level such as 0.95: part of epsilon buys intervals in values for MEDIAN,
-                QUANTILE, MIN and MAX, which otherwise have none. `answer.interval(0.95)` has them.
+                analyst may ask approved questions only; their limits hold for all analysts.
+            prior: your prior about one person, or about a count, sum or mean. The answer is a
+                sample of the prior, moved towards the truth, or a noisy number with its posterior:
+                whatever `explain` shows to be nearer on average.
+            interval: a level such as 0.95: part of epsilon pays for confidence intervals of MEDIAN,
+                QUANTILE, MIN and MAX in values; without it they have none. `answer.interval(0.95)`.
             mechanism: the name of a candidate of `explain`; None for the one with the least error.
-            measure_cut: a share such as 0.1: so much of epsilon buys how many persons are above the
-                limits of the answer; `answer.limits` has it. It bounds persons cut, not rows.
-            clip: "auto": part of epsilon chooses, in private, a value at which SUM and AVG are cut
-                above, for skewed columns whose bounds are far from most values. The answer says
-                the cut. What is cut off may bias it, and no interval covers that.
+            measure_cut: a share such as 0.1: this part of epsilon measures how many persons are
+                above the contribution limits; `answer.limits` has it. It counts persons, not rows.
+            clip: "auto": part of epsilon chooses, in private, a value at which SUM and AVG are
+                clipped above, for skewed columns whose bounds are far from most values. The answer
+                states that value. Clipping may bias it, and no interval covers that.
             delta: lets refinement move a little more mass; paid from the budget's delta.
         """
         terms = Terms.of(locals())
@@ -202,9 +153,8 @@ class Session:
             holder = self.analyst == HOLDER
             one = inquire_individually(sql, self.schema, terms, holder=holder, seal=self._seal)
             return self._settled(one, key, fresh)
-        found: Inquiry[Any] = self._planned(sql, terms)
-        answer: Answer | GroupedAnswer = self._settled(found, key, fresh)
-        return answer
+        inquiry: Inquiry[Answer | GroupedAnswer] = self._planned(sql, terms)
+        return self._settled(inquiry, key, fresh)
 
     @checked_call
     def explain_many(
@@ -216,7 +166,7 @@ class Session:
         accuracy: object = None,
     ) -> WorkloadPlan:
         """Every way to answer several questions at one price, with the mean and the largest error,
-        and what each answer would cost alone. Reads no rows, costs nothing. As in `ask_many`."""
+        and the price of each answer alone. Reads no rows, costs nothing. As in `ask_many`."""
         allow_without_protocol(self.schema, "explain_many")
         return explain_many(questions, self.schema, epsilon, minimise, accuracy)
 
@@ -233,16 +183,16 @@ class Session:
     ) -> Answers:
         """The private answers to several questions, at one price for all of them.
 
-        Counts, sums and means are read off numbers that are released in their place where that is
-        better, so that totals are the sums of their parts. No answer is worse than asked alone at
-        an equal share of the price; `.saved` says by how much the variance fell.
+        Counts, sums and means come from a matrix mechanism where that is better, so that totals are
+        the sums of their parts. No answer is worse than asked alone at an equal share of the price;
+        `.saved` is the share of the variance that is saved.
 
         Parameters
             questions: up to 10,000 texts in SQL; or a declared workload, such as
                 `tn.workload.ranges("age")`.
             epsilon: what all of them may cost together; or give `accuracy`.
-            minimise: as in `ask`, or "mean": the least mean error, though some answer may then be
-                worse than alone.
+            minimise: as in `ask`, or "mean": the least mean error; some answers may then be worse
+                than alone.
             accuracy: ("interval", level, reach) for the widest of their intervals, or
                 ("mean-interval", level, reach) for the mean of all.
             key, fresh: as in `ask`.
@@ -265,16 +215,16 @@ class Session:
     ) -> Suggestion:
         """Limits for the schema: private quantiles of how much each person has, from all rows.
 
-        What is suggested are `rows_per_unit`, `groups_per_unit` if `by` names groups, and
-        `bounds_per_unit` of a column, each at the highest of the quantiles, with the noise of
-        typical questions. What cutting there costs is not known.
+        It suggests `rows_per_unit`, `groups_per_unit` if `by` names groups, and `bounds_per_unit`
+        of a column, each at the highest of the quantiles, with the noise of typical questions. The
+        error of truncation at these limits is not known.
 
         Parameters
             epsilon: what it may cost; every quantile has an equal part of it.
             by: the groups of a typical question, as GROUP BY has them: ["ward", "BIN(age, 10)"].
-            column: a number, whose sums of one person shall be limited.
-            quantiles: the shares of persons that the limits are for.
-            most: the most rows and groups that a limit may be; stated without looking at rows.
+            column: a number, whose sum over one person's rows shall be limited.
+            quantiles: the shares of persons that stay below the limits.
+            most: the largest limit of rows and groups; chosen without looking at rows.
             key, fresh: as in `ask`.
         """
         from .limits import inquire_limits, plan_limits
@@ -293,7 +243,7 @@ class Session:
     ) -> BoundsSuggestion:
         """Narrower bounds for a number of the schema, from private quantiles of all its values.
 
-        The bounds that the schema declares stay the frame: a suggestion lies inside them.
+        A suggestion lies inside the declared bounds.
 
         Parameters
             column: the number.
@@ -307,7 +257,7 @@ class Session:
         return suggest(self.schema, column, answer)  # type: ignore[arg-type]
 
     def _planned(self, sql: str, terms: Terms) -> Inquiry[Any]:
-        """read → plan, from the schema alone; kept for when the same is asked again."""
+        """read → plan, from the schema alone; kept for the next time it is asked."""
 
         def make() -> Inquiry[Any]:
             plan = plan_select(sql, self.schema, terms)
@@ -320,11 +270,10 @@ class Session:
         return self._dataset.plans.get((sql, repr(terms)), make)
 
     def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:
-        """look up → pay → draw → store → read: the one path of whatever is paid for.
+        """look up → pay → draw → store → read: the one path of everything that has a price.
 
-        The first look saves a transaction; whether the question is new is decided in the one that
-        pays.
-        The price stays spent whatever goes wrong after it was paid: a row may have been read.
+        The first look saves a transaction; the one that pays decides whether the question is new.
+        The price stays spent whatever fails after it was paid: a row may have been read.
         """
         flag(fresh, "fresh")
         self._refuse_closed()
@@ -336,7 +285,7 @@ class Session:
         if stored is not None and not fresh and not known:
             return wanted.read(stored, True)
         wanted.check()
-        if not _unchanged(engine):
+        if not _files_unchanged(engine):
             raise refuse("ask.table-changed")
         proved = wanted.proved or checked_neighbours(self.schema.neighbours)
         with priced_by(self.schema):
@@ -357,11 +306,11 @@ class Session:
             return wanted.read(reservation.answer, True)
         try:
             drawn = wanted.draw(engine)
-            if not _unchanged(engine):
-                raise EngineFault(FAULT)  # of which file the rows were, nobody knows
+            if not _files_unchanged(engine):
+                raise EngineFault(FAULT)  # the rows may come from either file
             ledger.commit(reservation, drawn)
         except BaseException:
-            with suppress(Refused, Fault):  # what went wrong first is what is said
+            with suppress(Refused, Fault):  # the first failure is the one to report
                 ledger.abandon(reservation, "no answer")
             raise
         return wanted.read(drawn, False)
@@ -371,18 +320,26 @@ class Session:
             return self.budget
         return None
 
+    @property
+    def _asked_by(self) -> str:
+        return f"Asked by: {self.analyst}. Try explain(sql, epsilon=0.1), which is free, then ask."
+
     def __repr__(self) -> str:
-        return text_view(self.schema, self.analyst, self._budget_if_open())
+        balance = self._budget_if_open()
+        left = _CLOSED if balance is None else str(balance)
+        return "\n".join([str(self.schema), "", self._asked_by, left])
 
     def _repr_html_(self) -> str:
-        return html_view(self.schema, self.analyst, self._budget_if_open())
+        balance = self._budget_if_open()
+        left = paragraphs([_CLOSED]) if balance is None else balance._repr_html_()
+        return self.schema._repr_html_() + paragraphs([self._asked_by]) + left
 
     def _refuse_closed(self) -> None:
         if self._closed:
             raise refuse("ask.session-closed")
 
     def close(self) -> None:
-        """Ends the session; one that `protect` gave lets go of the table and the ledger too."""
+        """Ends the session; a session of `protect` closes the table and the ledger too."""
         self._closed = True
         if self._owns:
             self._dataset.close()
@@ -394,6 +351,5 @@ class Session:
         self.close()
 
 
-def _unchanged(engine: Engine) -> bool:
-    """Whether the table's files are those that were opened."""
+def _files_unchanged(engine: Engine) -> bool:
     return engine.files is None or engine.files.unchanged()

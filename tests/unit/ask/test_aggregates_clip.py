@@ -148,7 +148,7 @@ def test_the_answer_says_the_cut_and_its_interval_is_about_cut_values() -> None:
                 assert high - low < value / 20
             assert f"clipped at {int(cut):,}" in " ".join(str(answer).split())
             assert "remarks" in answer.to_dict()
-            assert "Of what counts" in str(answer)
+            assert "margin of error of what counts" in str(answer)
 
 
 def test_expressions_and_persons_are_cut_too() -> None:

@@ -171,8 +171,8 @@ def test_notebooks_get_escaped_tables_of_plans_and_answers() -> None:
 def test_what_is_said_of_every_answer_is_said_once() -> None:
     one, other = answer(ONE_COUNT, ((42,),)), answer(ONE_COUNT, ((7,),))
     said = str(Answers([one, other], Fraction(1), 0.5))
-    assert said.count("within ±") == said.count("Cost:") == 1
-    assert said.index("42") < said.index("7") < said.index("within ±") < said.index("Cost:")
+    assert said.count("margin of error") == said.count("Cost:") == 1
+    assert said.index("42") < said.index("7") < said.index("margin of error") < said.index("Cost:")
     assert "for 2 answers together (discrete Laplace), with 50% less" in said
     assert str(Answers([one], Fraction(1, 2), 0.0)).endswith(
         "Cost: epsilon 0.5 (discrete Laplace)."

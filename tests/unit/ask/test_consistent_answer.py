@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import tenue as tn
 from tenue.ask.consistent_answer import (
     Consistent,
-    Raw,
     cells_of,
     make_consistent,
+    raw_interval,
     reconciled,
     shared_out,
     totals_of,
@@ -177,9 +177,9 @@ LEVEL = Fraction(19, 20)
 
 def check_covers(found: Consistent, half: Halves) -> None:
     """Whatever the raw interval holds, the consistent one holds: so it covers as often."""
-    for alias, made in found.raw.made.items():
+    for alias, made in found.outputs.items():
         for cell in range(found.raw.plan.cells):
-            middle, reach = found.raw.near(made, cell, LEVEL)
+            middle, reach = raw_interval(found.raw, made, cell, LEVEL)
             value = found.steps[alias][cell] * made.grid
             assert value - half(found, alias, cell) <= middle - reach
             assert value + half(found, alias, cell) >= middle + reach
@@ -196,7 +196,7 @@ def test_the_error_of_the_raw_answer_is_too_small() -> None:
     """The mutant: r alone, though the value was moved."""
 
     def unmoved(found: Consistent, alias: str, cell: int) -> Fraction:
-        return found.raw.near(found.raw.made[alias], cell, LEVEL)[1]
+        return raw_interval(found.raw, found.outputs[alias], cell, LEVEL)[1]
 
     with session() as data:
         asked = [data.ask(BOTH, epsilon=0.1, key=str(i), fresh=True) for i in range(20)]
@@ -286,5 +286,5 @@ def test_what_was_cut_is_said_here_too() -> None:
     assert [limit.kind for limit in found.limits] == ["rows"]
     assert json.loads(found.to_json())["limits"]
     assert str(found).split("\n\n")[1].startswith("At most 1 row of each who counts")
-    assert isinstance(found.raw, Raw)
+    assert isinstance(found.raw, tn.query.Answer)
     assert found.value >= 0

@@ -425,7 +425,7 @@ def test_a_child_has_no_data_frame_and_no_engine_that_cannot_be_opened_twice(
     data.engine.reopens = False  # as Spark's
     for one in (other, data):
         ann, child = one.session("ann"), Child(one)
-        with pytest.raises(InvalidArgument, match="forked from") as refusal:
+        with pytest.raises(InvalidArgument, match="before the process forked") as refusal:
             ann.ask(COUNT, epsilon=1)
         assert refusal.value.code == "opened-before-fork"
         assert one.ledger.balance().spent == 0

@@ -312,8 +312,11 @@ def test_the_noise_is_that_of_a_question_under_the_limits() -> None:
         plan = make_plan(parse(sql, given), given, ONE)
         found = by_name["COUNT(DISTINCT who) by group"][place]
         assert found == plan.chosen.expectations[0].half_width
-    assert {"SUM(x) by group, rows cut", "SUM(x) by group, sums cut"} <= set(by_name)
-    rows, sums = by_name["SUM(x) by group, rows cut"], by_name["SUM(x) by group, sums cut"]
+    assert {"SUM(x) by group, rows truncated", "SUM(x) by group, sums clipped"} <= set(by_name)
+    rows, sums = (
+        by_name["SUM(x) by group, rows truncated"],
+        by_name["SUM(x) by group, sums clipped"],
+    )
     assert rows[0] < rows[1]
     assert sums[0] < sums[1]
 
@@ -323,7 +326,7 @@ def test_people_see_limits_noise_and_what_is_unknown(view: Any) -> None:
     text = " ".join(view(FOUND).split())
     for words in (
         "rows_per_unit = 7; groups_per_unit = 3; bounds_per_unit = [-3, 45] for x",
-        "What cutting at these limits costs is not known",
+        "The error of truncation at these limits is not known",
         "95 %",
         "± of COUNT(*)",
         "epsilon 1, selection of 8 quantiles",
@@ -467,6 +470,6 @@ def test_the_certificate_says_what_is_promised_and_what_not() -> None:
     certificate = certify_limits(plan, given)
     assert certificate.promise == tn.Pure(Fraction(9, 10))
     assert any("all rows of a person count" in text for text in certificate.assumptions)
-    assert any("what cutting" in text for text in certificate.does_not_promise)
+    assert any("error of truncation" in text for text in certificate.does_not_promise)
     with pytest.raises(InvalidArgument):
         plan_limits(given, epsilon=1, quantiles="half")  # type: ignore[arg-type]

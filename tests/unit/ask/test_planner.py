@@ -15,8 +15,8 @@ import pytest
 
 import tenue as tn
 from tenue.ask.aggregates.strategy import Range, Setting, Span, Strategy, score_of, sizes
+from tenue.ask.dataset import Kept
 from tenue.ask.plan import planner
-from tenue.ask.plan.kept_plans import Kept
 from tenue.ask.plan.planner import build_plan, epsilon_for, make_plan, strategies
 from tenue.ask.question import Aggregate, Output
 from tenue.ask.sql.parse import parse
@@ -83,7 +83,7 @@ def test_an_offer_says_its_price_and_what_it_tells() -> None:
         "bought": False,
     }
     said = " ".join(str(plan).split())
-    assert "Offer: with measure_cut 0.1, epsilon 0.1 of 1 buys how many persons" in said
+    assert "Offer: with measure_cut 0.1, epsilon 0.1 of 1 measures how many persons" in said
     assert "not rows" in said
     bought = make_plan(parse("SELECT COUNT(*) FROM t", given), given, PLAN_ONE, measure_cut=0.25)
     assert bought.to_dict()["measure_cut"] | {"interval_95": 0} == {
@@ -95,7 +95,7 @@ def test_an_offer_says_its_price_and_what_it_tells() -> None:
     assert bought.epsilon == 1
     assert bought.strategy.epsilon + bought.cut.epsilon == 1  # type: ignore[union-attr]
     assert bought.offer is None
-    assert "Bought: with measure_cut 0.25" in str(bought)
+    assert "Measured: with measure_cut 0.25" in str(bought)
     nobody = make_plan(parse("SELECT COUNT(DISTINCT who) FROM t", given), given, PLAN_ONE)
     assert nobody.offer is None
     assert nobody.to_dict()["measure_cut"] is None

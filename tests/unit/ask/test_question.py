@@ -12,6 +12,7 @@ import pytest
 import tenue as tn
 from tenue.ask.cells import Row, arranged, cell_labels, in_64_bits, key_labels
 from tenue.ask.certify import SPREAD, assumptions_of, certify
+from tenue.ask.dataset import Opening, refuse_other_rows
 from tenue.ask.explain import plan_for
 from tenue.ask.paid_request import Terms, affordable, inquire, plan_identity
 from tenue.ask.plan.plan import Plan
@@ -25,12 +26,11 @@ from tenue.ask.question import (
     Order,
     Output,
     Question,
-    asked_of,
     column_of,
+    engine_columns,
     seen_by,
 )
 from tenue.ask.release import Released
-from tenue.ask.validation_result import Opening, refuse_other_rows
 from tenue.engine.computed_column import Choice, Computed, Steps, Sum, Within
 from tenue.engine.contract import Validated
 from tenue.engine.request import Bin, Calendar, Group
@@ -110,7 +110,7 @@ def test_a_question_sees_declared_and_computed_columns() -> None:
     seen = seen_by(more, TABLE)
     assert list(seen.columns) == [*TABLE.columns, "(f)"]
     assert "(f)" not in TABLE.columns
-    assert asked_of(more) == (Computed("(f)", Steps("x")),)
+    assert engine_columns(more.computed) == (Computed("(f)", Steps("x")),)
 
 
 # -- The cells of an answer: their names, and which are shown in which order -----------------------
@@ -197,7 +197,7 @@ def test_what_is_assumed_of_the_source_is_what_is_validated() -> None:
         make_plan(ONE_COUNT, described, EpsilonDelta.of("0.25"), sql="SELECT …"), described
     )
     (source,) = (text for text in certificate.assumptions if "from end to end" in text)
-    assert "refused there" in source
+    assert "refuses a table that is not well formed" in source
     assert "not watched" in source
     assert "break the file's own format" not in certificate.to_json()
 
@@ -314,7 +314,7 @@ def test_what_could_not_be_read_is_counted_by_column_and_type() -> None:
 
 
 def test_nothing_unreadable_and_nothing_read_are_different_things() -> None:
-    clean, before = Opening.now(schema(), Validated(5, {})), Opening.before()
+    clean, before = Opening.now(schema(), Validated(5, {})), Opening(read=False)
     assert (clean.read, before.read) == (True, False)
     assert "every declared value" in str(clean)
     assert "earlier opening" in str(before)
@@ -333,4 +333,4 @@ def test_an_opening_is_shown_as_sentences() -> None:
     assert repr(found) == str(found)
     assert found._repr_html_() == "".join(f"<p>{remark}</p>" for remark in found.remarks)
     assert found._repr_html_().count("<p>") == 2
-    assert Opening.before()._repr_html_() == f"<p>{Opening.before()}</p>"
+    assert Opening(read=False)._repr_html_() == f"<p>{Opening(read=False)}</p>"

@@ -182,7 +182,7 @@ def test_a_person_sees_limits_and_the_budget(tmp_path: Path) -> None:
     assert "rows of a who" in text
     assert "groups_per_unit = " in text
     assert "bounds_per_unit = [0, " in text
-    assert "costs is not known" in text
+    assert "error of truncation" in text
     assert "20 of 30" in text or "spent" in text
 
 

@@ -1,14 +1,11 @@
-"""What an analyst who believes something is told: the ways to answer, and then the answer.
+"""The plan and the answer of a question with a prior.
 
-Of a refined answer nothing leaves but the prior, one sample, the error averaged over the prior and
-the posterior given the sample: the refined law, its interval and its error are the truth in
-disguise.
+A refined answer contains only the prior, one sample, the error averaged over the prior and the
+posterior given the sample: the refined law, its interval and its error would reveal the truth.
 """
 
 from __future__ import annotations
 
-import html
-import json
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,8 +17,21 @@ from ...prior.belief import Finite, shown_value
 from ...prior.counts import Counts
 from ...privacy import Certificate
 from ...privacy.loss import EpsilonDelta
-from ...text import exactly, facts, html_facts, notes, paragraphs, readable, sentence, text_table
+from ...text import (
+    escaped,
+    exactly,
+    facts,
+    html_facts,
+    html_table,
+    notes,
+    paragraphs,
+    readable,
+    sentence,
+    text_table,
+)
+from ..aggregates.reading import SHOWN_LEVEL
 from ..answer import Answer, cost
+from ..cells import Shown
 from ..plan.plan import Plan, shown
 from ..plan.truncation import NOT_COVERED, Limit
 from ..question import Question
@@ -31,11 +41,11 @@ REFINEMENT = "knowledge refinement"
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to answer, and how far off it is on average over the prior.
+class BeliefCandidate:
+    """One admissible way to answer, with its mean error under the prior.
 
     expected_error: the mean distance from the truth; None where it depends on rows.
-    noise: the plan of the noise, for a way that adds some.
+    noise: the plan of the noise; None for refinement.
     bayes: whether Bayes' rule is applied to the noisy number.
     """
 
@@ -49,21 +59,21 @@ class Way:
 
 
 @dataclass(frozen=True, repr=False)
-class BeliefPlan:
-    """Every way to answer a question about which something is believed. Reads no rows.
+class BeliefPlan(Shown):
+    """The candidates of a question with a prior, and the chosen one. Reads no rows.
 
     Attributes
-        kind: "individual" or "statistical"; the question decides, never whoever asks.
-        stated, prior: the belief as it was given, and on the grid of the answer.
+        kind: "individual" or "statistical"; the question decides, not the analyst.
+        stated, prior: the prior as it was given, and on the grid of the answer.
         candidates: with their errors averaged over the prior, exact up to rounding; for priors with
-            very many points to two digits or more, or the least bound that is known.
-        chosen: the way with the least error. reason: why.
-        expected_error: that of the chosen way.
-        without: the error of who does not ask: of the prior's median, or of a draw of the prior
-            where that has none.
+            very many points to two digits or more, or the least known bound.
+        chosen: the candidate with the least error. reason: why.
+        expected_error: the error of the chosen candidate.
+        without: the error without asking: of the prior's median, or of a draw of the prior where
+            that has none.
         guess: about one person, the error of the best guess from the prior, where that is known.
         wrong: whether an error is the probability of another value, as for categories.
-        limits: what the chosen way may cut of each person; the truth is then what counts.
+        limits: the contribution limits of the chosen candidate; the truth is then what counts.
     """
 
     kind: Literal["individual", "statistical"]
@@ -76,8 +86,8 @@ class BeliefPlan:
     prior: Any
     distance: Any
     price: EpsilonDelta
-    candidates: tuple[Way, ...]
-    chosen: Way
+    candidates: tuple[BeliefCandidate, ...]
+    chosen: BeliefCandidate
     reason: str
     without: float | None
     guess: float | None = None
@@ -97,8 +107,8 @@ class BeliefPlan:
         return self.chosen.expected_error
 
     @property
-    def cut(self) -> list[str]:
-        """What may be cut, as a note; none if nothing can be."""
+    def limit_notes(self) -> list[str]:
+        """The limits that may truncate, as a note; none if nothing can be truncated."""
         if not self.limits:
             return []
         words = ", and ".join(limit.words for limit in self.limits)
@@ -107,7 +117,7 @@ class BeliefPlan:
 
     @property
     def for_the_ledger(self) -> str:
-        """The question as the ledger shows it: whom a question is about is left out."""
+        """The question as the ledger shows it, without the person whom it is about."""
         if not isinstance(self.question, Personal):
             return self.sql
         columns = ", ".join(self.question.columns)
@@ -123,67 +133,59 @@ class BeliefPlan:
             "unit": self.unit,
             "limits": [limit.to_dict() for limit in self.limits],
             "chosen": self.chosen.to_dict(),
-            "candidates": [way.to_dict() for way in self.candidates],
+            "candidates": [one.to_dict() for one in self.candidates],
             "reason": self.reason,
             "prior_alone": self.without,
             "best_guess": self.guess,
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def _rows(self) -> list[tuple[str, str, str]]:
-        rows = [
-            ("→" if way is self.chosen else "", way.mechanism, shown(way.expected_error))
-            for way in self.candidates
+    def _table(self) -> list[list[str]]:
+        table = [["", "mechanism", self.measured]]
+        table += [
+            ["→" if one is self.chosen else "", one.mechanism, shown(one.expected_error)]
+            for one in self.candidates
         ]
         if self.without is not None:
-            guessed = any(way.bayes for way in self.candidates)
-            name = "the prior alone" if guessed else "a draw of the prior"
-            rows.append(("", name, shown(self.without)))
+            median = any(one.bayes for one in self.candidates)
+            name = "the prior alone" if median else "a draw of the prior"
+            table.append(["", name, shown(self.without)])
         if self.guess is not None:
-            rows.append(("", "the best guess from the prior", shown(self.guess)))
-        return rows
+            table.append(["", "the best guess from the prior", shown(self.guess)])
+        return table
 
     @property
     def measured(self) -> str:
-        """What the errors are."""
+        """The measure of the errors."""
         return ("chance of another value" if self.wrong else "mean |error|") + " under the prior"
+
+    @property
+    def _charged_twice(self) -> bool:
+        return self.kind == "individual" and self.neighbours == "replace"
 
     def _head(self) -> str:
         about = "about one person" if self.kind == "individual" else "a statistic"
         delta = f", delta {float(self.delta):.3g}" if self.delta else ""
-        twice = self.kind == "individual" and self.neighbours == "replace"
-        price = f" (costs {exactly(2 * self.epsilon)})" if twice else ""
+        price = f" (costs {exactly(2 * self.epsilon)})" if self._charged_twice else ""
         return (
             f"{about}, epsilon {exactly(self.epsilon)}{price}{delta}, "
             f"neighbours {self.neighbours}, unit {self.unit}, prior {self.stated!r}"
         )
 
-    def _foot(self) -> str:
-        twice = ""
-        if self.kind == "individual" and self.neighbours == "replace":
-            twice = " It is charged twice: to replace a person is to remove one and add another."
-        smaller = " The errors are those without delta, which makes them smaller."
-        return f"{self.reason}{twice}{smaller if self.delta else ''}"
+    def _notes(self) -> list[str]:
+        reason = self.reason
+        if self._charged_twice:
+            reason += " It is charged twice: to replace a person is to remove one and add another."
+        if self.delta:
+            reason += " The errors are those without delta, which makes them smaller."
+        return [*self.limit_notes, reason]
 
     def __str__(self) -> str:
-        lines = text_table([("", "mechanism", self.measured), *self._rows()], left=2)
-        return "\n".join([self.sql, self._head(), "", *lines, *notes([*self.cut, self._foot()])])
-
-    __repr__ = __str__
+        lines = text_table(self._table(), left=2)
+        return "\n".join([self.sql, self._head(), "", *lines, *notes(self._notes())])
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows()
-        )
-        return (
-            f"<p><code>{html.escape(self.sql)}</code><br>{html.escape(self._head())}</p>"
-            "<table><thead><tr><th></th><th>mechanism</th>"
-            f"<th>{self.measured}</th></tr></thead><tbody>{body}</tbody></table>"
-            + paragraphs([*self.cut, self._foot()])
-        )
+        head = f"<p><code>{escaped(self.sql)}</code><br>{escaped(self._head())}</p>"
+        return head + html_table(self._table(), after=self._notes())
 
 
 def _few_points(belief: Any) -> bool:
@@ -193,20 +195,20 @@ def _few_points(belief: Any) -> bool:
 
 
 @dataclass(frozen=True, repr=False)
-class Believed:
-    """The answer to a question about which something was believed.
+class Believed(Shown):
+    """The answer to a question with a prior.
 
     Attributes
         value: about one statistic the posterior median, which has the least mean error; about one
             person, or several values, the sample of the refined prior. A dict by name where several
             values were asked for.
-        limits: what may have been cut of each person; posterior and error are about what counts.
-            Empty where nothing can be cut.
-        sample: what was drawn from the refined prior; None where noise was chosen.
-        posterior: what the analyst may conclude, for free: a `Posterior` about a number, an
-            `Opinion` about anything else; about a person, given that the person is there, with one
-            row. None after noise that Bayes' rule cannot be applied to, and with delta for a prior
-            of more than 512 points.
+        limits: the contribution limits that may have truncated the truth; posterior and error are
+            about what counts. Empty where nothing can be truncated.
+        sample: a draw of the refined prior; None where noise was chosen.
+        posterior: by post-processing, a `Posterior` about a number, an `Opinion` about anything
+            else; about a person, given that the person is there, with one row. None after noise
+            that Bayes' rule cannot be applied to, and with delta for a prior of more than 512
+            points.
         mechanism, expected_error: as planned; the error is averaged over the prior.
         price, delta: what was debited now.
         certificate: what is promised.
@@ -240,7 +242,7 @@ class Believed:
             return self.noisy.estimate(self.plan.prior) if self.plan.chosen.bayes else None
         if self.plan.delta and not _few_points(self.plan.prior):
             return None
-        found = refined(
+        posterior = refined(
             self.sample,
             self.plan.prior,
             self.plan.epsilon,
@@ -248,9 +250,9 @@ class Believed:
             distance=self.plan.distance,
             delta=self.plan.delta,
         )
-        if isinstance(found, Opinion) and len(self.plan.names) > 1:
-            return replace(found, names=self.plan.names)
-        return found
+        if isinstance(posterior, Opinion) and len(self.plan.names) > 1:
+            return replace(posterior, names=self.plan.names)
+        return posterior
 
     @property
     def value(self) -> Any:
@@ -263,21 +265,20 @@ class Believed:
         return dict(zip(self.plan.names, shown_value(self.sample), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        found = self.posterior
-        after: dict[str, Any] | None = None
-        if isinstance(found, Posterior):
-            low, high = found.interval(Fraction(19, 20))
-            after = {"mean": found.mean, "median": found.median, "interval_95": [low, high]}
-        elif found is not None:
+        posterior, after = self.posterior, dict[str, Any]()
+        if isinstance(posterior, Posterior):
+            ends = list(posterior.interval(SHOWN_LEVEL))
+            after = {"mean": posterior.mean, "median": posterior.median, "interval_95": ends}
+        elif posterior is not None:
             after = {
-                "most_likely": found.mode,
-                "mass": found.mass(found.mode),
-                "masses": [[shown_value(value), mass] for value, mass in found.masses.items()],
+                "most_likely": posterior.mode,
+                "mass": posterior.mass(posterior.mode),
+                "masses": [[shown_value(value), mass] for value, mass in posterior.masses.items()],
             }
         return {
             "question": self.plan.sql,
             "value": self.value,
-            "posterior": after,
+            "posterior": after or None,
             "expected_error": self.expected_error,
             "limits": [limit.to_dict() for limit in self.limits],
             "price": exactly(self.price),
@@ -289,21 +290,16 @@ class Believed:
             "certificate": self.certificate.to_dict(),
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
     def _lines(self) -> list[tuple[str, str]]:
-        """The value and all that may be said about it, as names and texts."""
-        value = self.value
+        value, posterior = self.value, self.posterior
         pairs = value.items() if isinstance(value, dict) else [(self.plan.names[0], value)]
         lines = [(name, readable(one)) for name, one in pairs]
-        found = self.posterior
-        if isinstance(found, Posterior):
-            low, high = (readable(end) for end in found.interval(Fraction(19, 20)))
+        if isinstance(posterior, Posterior):
+            low, high = map(readable, posterior.interval(SHOWN_LEVEL))
             lines.append(("posterior", f"95 % between {low} and {high}"))
-        elif found is not None:
-            for place, (name, share) in enumerate(found.likeliest()):
-                lines.append(("" if place else "posterior", f"{share:>6}  {name}"))
+        elif posterior is not None:
+            for index, (name, share) in enumerate(posterior.likeliest()):
+                lines.append(("" if index else "posterior", f"{share:>6}  {name}"))
         if self.plan.chosen.bayes:
             if self.noisy is not None:
                 lines.append(("the noisy answer", readable(self.noisy.value)))
@@ -312,22 +308,17 @@ class Believed:
         lines.append((self.plan.measured, shown(self.expected_error)))
         return lines
 
-    def _note(self, word: str) -> str:
+    def _cost(self, word: str) -> str:
         delta = f", delta {float(self.delta):.3g}" if self.delta else ""
-        said = cost(f"{word}{exactly(self.price)}{delta}", self.mechanism, self.replayed)
+        paid = cost(f"{word}{exactly(self.price)}{delta}", self.mechanism, self.replayed)
         if self.noisy is None and not self.plan.chosen.bayes:
-            return f"A sample of your prior, moved towards the truth.\n{said}"
-        return said
+            return f"A sample of your prior, moved towards the truth.\n{paid}"
+        return paid
 
     def __str__(self) -> str:
-        cut = notes(self.plan.cut)
-        return "\n".join([*facts(self._lines()), *cut, "", self._note("epsilon ")])
-
-    def __repr__(self) -> str:
-        return str(self)
+        limits = notes(self.plan.limit_notes)
+        return "\n".join([*facts(self._lines()), *limits, "", self._cost("epsilon ")])
 
     def _repr_html_(self) -> str:
-        rows = html_facts(self._lines())
-        return f"<table><tbody>{rows}</tbody></table>" + paragraphs(
-            [*self.plan.cut, self._note("ε = ")]
-        )
+        table = f"<table><tbody>{html_facts(self._lines())}</tbody></table>"
+        return table + paragraphs([*self.plan.limit_notes, self._cost("ε = ")])

@@ -1,10 +1,9 @@
-"""Questions about one person, and whether a belief fits what is asked: decided without a row.
+"""Questions about one person, and whether a prior fits a question: decided without a row.
 
-The text decides whether a question is about one person, never whoever asks. Whoever the constant
-names, the question is accepted: whether such a person is there is not told.
+The text decides whether a question is about one person, never the analyst. It is accepted for any
+constant, so that it does not reveal whether such a person is there.
 
-A belief about a number is put on the grid of the answer, so that whatever is drawn is a possible
-answer.
+A prior about a number is put on the grid of the answer, so that every draw is a possible answer.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from ..sql.tree import Tree, read_tokens, read_tree
 
 @dataclass(frozen=True)
 class Personal:
-    """What is asked about whom.
+    """A question about one person.
 
     unit: the column that names people; name: the person, as text in one form.
     """
@@ -49,22 +48,21 @@ class Personal:
 
 
 def read_personal(sql: str, schema: Schema) -> Personal | None:
-    """The question, if the text is one about one person; None if it is any other."""
+    """The question if it is about one person, else None."""
     tokens = read_tokens(sql, schema)
     tree = Tree(read_tree(tokens, sql))
     root = tree.root
     selected = root.args.get("expressions") or []
     where = root.args.get("where")
-    if not selected or where is None or any(type(one) is not exp.Column for one in selected):
+    others = ("group", "having", "order", "limit", "with_", "joins")
+    if not selected or any(type(one) is not exp.Column for one in selected):
         return None
-    if type(where.this) is not exp.EQ:
+    if where is None or type(where.this) is not exp.EQ or any(map(root.args.get, others)):
         return None
-    if any(root.args.get(name) for name in ("group", "having", "order", "limit", "with_", "joins")):
-        return None
-    found = _read(tree, schema)
+    personal = _read(tree, schema)
     tree.refuse_unread()
     refuse_lost(tokens, root)
-    return found
+    return personal
 
 
 def _read(tree: Tree, schema: Schema) -> Personal:
@@ -90,14 +88,14 @@ def _read(tree: Tree, schema: Schema) -> Personal:
         raise _unfit("The condition is not about the column that names people")
     value = read_constant(tree, right)
     if isinstance(value, Fraction) and value.denominator == 1:
-        return Personal(schema.name, columns, unit.name, str(int(value)))
-    if isinstance(value, str):
-        return Personal(schema.name, columns, unit.name, value)
-    raise _unfit("The person is not named by a whole number or a text")
+        value = str(int(value))
+    if not isinstance(value, str):
+        raise _unfit("The person is not named by a whole number or a text")
+    return Personal(schema.name, columns, unit.name, value)
 
 
 def unit_in_words(schema: Schema) -> str:
-    """Who is protected, for the ledger: with the column that names a record, if one does."""
+    """Who is protected, for the ledger; with the column that names a record, if there is one."""
     if schema.unit != RECORD:
         return f"each {schema.unit.lower()}"
     named = _identifier(schema)
@@ -111,8 +109,8 @@ def names_once(schema: Schema) -> bool:
 
 def _identifier(schema: Schema) -> Column | None:
     """The one column that names records; None if there is none, or several."""
-    found = [column for column in schema.columns.values() if isinstance(column, Identifier)]
-    return found[0] if len(found) == 1 else None
+    identifiers = [column for column in schema.columns.values() if isinstance(column, Identifier)]
+    return identifiers[0] if len(identifiers) == 1 else None
 
 
 def _names_people(column: Column, schema: Schema) -> bool:
@@ -125,11 +123,11 @@ def _unfit(what: str) -> Refused:
     return refuse("ask.not-a-personal-question", said=what)
 
 
-# -- Whether a belief fits what is asked: decided from schema and belief, without a row ------------
+# -- Whether a prior fits a question: decided from schema and prior, without a row -----------------
 
 
 def fit_columns(prior: object, columns: Sequence[Column]) -> Any:
-    """The belief on the columns' own values, or a refusal."""
+    """The prior on the values of the columns, or a refusal."""
     belief = _belief(prior)
     for column in columns:
         if not isinstance(column, Number | Category | Boolean):
@@ -137,24 +135,28 @@ def fit_columns(prior: object, columns: Sequence[Column]) -> Any:
     if len(columns) == 1:
         return _on_column(belief, columns[0])
     joint = _joint(belief, [column.name for column in columns])
-    for place, column in enumerate(columns):
-        _check_values({value[place] for value in joint.values}, column)
+    for index, column in enumerate(columns):
+        _check_values({value[index] for value in joint.values}, column)
     return joint
 
 
 def fit_statistics(prior: object, names: Sequence[str], grids: Sequence[Fraction | None]) -> Any:
-    """The belief about one number or several, each on its grid; None is a number of any kind."""
+    """The prior about one number or several, each on its grid; None for a number without one."""
     belief = _belief(prior)
     if len(names) == 1:
         return _on_grid(belief, names[0], grids[0])
     joint = _joint(belief, names)
-    for place, (name, grid) in enumerate(zip(names, grids, strict=True)):
-        values = {value[place] for value in joint.values}
+    for index, (name, grid) in enumerate(zip(names, grids, strict=True)):
+        values = {value[index] for value in joint.values}
         if not all(isinstance(value, Fraction) for value in values):
             raise _no_number(name)
-        if grid is not None and any((value / grid).denominator != 1 for value in values):
-            raise _off_grid(name, grid)
+        _check_grid(values, name, grid)
     return joint
+
+
+def _check_grid(values: set[Fraction], name: str, grid: Fraction | None) -> None:
+    if grid is not None and any((value / grid).denominator != 1 for value in values):
+        raise refuse("ask.prior-off-grid", name=name, grid=float(grid))
 
 
 def _belief(prior: object) -> Belief:
@@ -167,9 +169,6 @@ def _joint(belief: Belief, names: Sequence[str]) -> Joint:
     if isinstance(belief, Joint) and belief.width == len(names):
         return belief
     raise refuse("ask.prior-not-joint", many=len(names), names=", ".join(names))
-
-
-# -- values of a column ----------------------------------------------------------------------------
 
 
 def _on_column(belief: Belief, column: Column) -> Any:
@@ -191,20 +190,12 @@ def _check_values(values: set[Any], column: Column) -> None:
             raise _no_number(column.name)
         if not all(column.low <= value <= column.high for value in values):
             raise _out_of_bounds(column)
-        if any((value / column.grid).denominator != 1 for value in values):
-            raise _off_grid(column.name, column.grid)
+        _check_grid(values, column.name, column.grid)
         return
-    if isinstance(column, Category):
-        allowed: tuple[Any, ...] = tuple(column.categories)
-        strange = not all(isinstance(value, str) and value in allowed for value in values)
-    else:
-        allowed = (False, True)
-        strange = not all(isinstance(value, bool) for value in values)
-    if strange:
+    kind: type = str if isinstance(column, Category) else bool
+    allowed = tuple(column.categories) if isinstance(column, Category) else (False, True)
+    if not all(isinstance(value, kind) and value in allowed for value in values):
         raise refuse("ask.prior-foreign-values", name=column.name, many=len(allowed))
-
-
-# -- statistics ------------------------------------------------------------------------------------
 
 
 def _on_grid(belief: Belief, name: str, grid: Fraction | None) -> Any:
@@ -213,8 +204,7 @@ def _on_grid(belief: Belief, name: str, grid: Fraction | None) -> Any:
     if grid is None:
         return belief.points if isinstance(belief, Counts) else belief
     if isinstance(belief, Counts):
-        if (1 / grid).denominator != 1:
-            raise _off_grid(name, grid)
+        _check_grid({Fraction(1)}, name, grid)
         return belief
     return belief.on_grid(grid)
 
@@ -230,7 +220,3 @@ def _out_of_bounds(column: Bounded) -> Refused:
         low=float(column.low),
         high=float(column.high),
     )
-
-
-def _off_grid(name: str, grid: Fraction) -> Refused:
-    return refuse("ask.prior-off-grid", name=name, grid=float(grid))

@@ -1,11 +1,11 @@
 """The interactive protocols of the thesis, as policies of a data set.
 
 Fixed noise (protocol 1): the holder fixes the scale λ; an answer has discrete Laplace noise of
-exactly that scale in each of its numbers, and costs Δ/λ. Here Δ is what one unit can move all
-numbers of the answer by together, so the groups of one question cost what one group costs. The
+exactly that scale in each of its numbers, and costs Δ/λ. Here Δ is the L1 sensitivity of all
+numbers of the answer together, so the groups of one question cost as much as one group. The
 sensitivities of successive questions are added up, which is never too little:
-Δ(f₁ … fᵢ) ≤ Δ(f₁) + … + Δ(fᵢ). Whether questions asked at different times are about different
-rows is not looked for; ask them as the groups of one question instead.
+Δ(f₁ … fᵢ) ≤ Δ(f₁) + … + Δ(fᵢ). Successive questions about disjoint rows are not recognised; ask
+them as the groups of one question instead.
 
 Refinement (protocol 2): every question comes with a prior and its own epsilon, and is answered by
 refinement, while the epsilons add up to no more than the budget.
@@ -29,14 +29,14 @@ from ..aggregates.noise import SumNoise, atom_sensitivity
 from ..aggregates.reading import Linear, Reading
 from ..aggregates.strategy import Setting, Strategy
 from ..paid_request import Terms
-from ..plan.contribution_bounds import check_limited, people_of
 from ..plan.plan import Plan
 from ..plan.planner import build_plan, setting_of
+from ..plan.truncation import check_limited, people_of
 from ..question import Aggregate, Question
 
 
 def allow_without_protocol(schema: Schema, what: str) -> None:
-    """Refuses what no protocol has a rule for."""
+    """Refuses a feature that no protocol has a rule for."""
     if schema.protocol is not None:
         raise refuse(
             "ask.protocol-without-terms",
@@ -47,18 +47,15 @@ def allow_without_protocol(schema: Schema, what: str) -> None:
         )
 
 
-def allow_prior(schema: Schema) -> bool:
-    """Whether a belief may be refined only; refused where every answer has fixed noise."""
-    if schema.protocol is None:
-        return False
-    if schema.protocol.kind == FIXED_NOISE:
+def allow_prior(schema: Schema) -> None:
+    """Refuses a prior where every answer has fixed noise."""
+    if schema.protocol is not None and schema.protocol.kind == FIXED_NOISE:
         raise refuse("ask.fixed-noise-with-prior", name=schema.name, protocol=schema.protocol)
-    return True
 
 
 @contextmanager
 def priced_by(schema: Schema) -> Iterator[None]:
-    """Where the noise is fixed nobody chooses an epsilon, so a refusal advises something else."""
+    """Under fixed noise the analyst chooses no epsilon, so a refusal advises something else."""
     try:
         yield
     except OverBudget as refusal:
@@ -67,15 +64,15 @@ def priced_by(schema: Schema) -> Iterator[None]:
         raise OverBudget(
             refusal.what,
             refusal.allowed,
-            "Ask what one unit moves less, repeat an answered question, which is free, or let the "
-            "holder raise budget or scale",
+            "Ask a question of lower sensitivity, repeat an answered question, which is free, or "
+            "let the holder raise budget or scale",
             code=refusal.code,
             **refusal.facts,
         ) from None
 
 
 def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms) -> Plan:
-    """The plan under the data set's protocol: the noise is stated, and the price follows from it.
+    """The plan under fixed noise: the holder states the scale, and the price follows from it.
 
     Guarantee
         Each number of the answer has discrete Laplace noise of exactly the protocol's scale. The
@@ -91,22 +88,19 @@ def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms)
         raise refuse("ask.fixed-noise-terms", scale=exactly(protocol.scale))
     check_limited(schema)
     people = people_of(question, schema)
-    strategy = _strategy(question, setting_of(question, schema, people), protocol.scale)
-    price = EpsilonDelta.of(strategy.epsilon)
-    wanted = criterion(terms.minimise)
-    return build_plan(question, schema, strategy, price, wanted, sql, people=people)
-
-
-def _strategy(question: Question, setting: Setting, scale: Fraction) -> Strategy:
+    setting = setting_of(question, schema, people)
     parts: list[SumNoise] = []
     readings: dict[Aggregate, Reading] = {}
     for aggregate in question.aggregates():
         moved, component, grid = _moved(aggregate, setting)
         # a step of the grid costs grid / scale, whatever the sensitivity
-        law = DiscreteLaplace(sensitivity=moved, epsilon=moved * grid / scale)
+        law = DiscreteLaplace(sensitivity=moved, epsilon=moved * grid / protocol.scale)
         readings[aggregate] = Linear((Term(len(parts), 0, grid),), grid=grid)
         parts.append(SumNoise("discrete Laplace", (component,), law, law.epsilon))
-    return Strategy(f"discrete Laplace of scale {exactly(scale)}", tuple(parts), readings)
+    name = f"discrete Laplace of scale {exactly(protocol.scale)}"
+    strategy = Strategy(name, tuple(parts), readings)
+    price, wanted = EpsilonDelta.of(strategy.epsilon), criterion(terms.minimise)
+    return build_plan(question, schema, strategy, price, wanted, sql, people=people)
 
 
 def _moved(aggregate: Aggregate, setting: Setting) -> tuple[int, Component, Fraction]:
@@ -118,7 +112,7 @@ def _moved(aggregate: Aggregate, setting: Setting) -> tuple[int, Component, Frac
         return setting.units_moved, Component("units"), Fraction(1)
     if aggregate.kind not in ("count", "sum"):
         raise refuse("ask.fixed-noise-unsupported", name=aggregate.name)
-    found = atom_sensitivity(aggregate, setting, signs="any", native=native)
-    assert found is not None  # noqa: S101 - None is for signs="same" only
-    moved, component, _, grid = found
+    atom = atom_sensitivity(aggregate, setting, signs="any", native=native)
+    assert atom is not None  # noqa: S101 - None is for signs="same" only
+    moved, component, _, grid = atom
     return times * moved, component, grid

@@ -1,8 +1,8 @@
-"""One sample of a belief, refined towards the truth: the step that touches rows, and its promise.
+"""One sample of a prior, moved towards the truth: the step that touches rows, and its promise.
 
-A truth that the belief holds impossible raises what is nearest to it; one that has no place among
-its values, a person who is not there and a mean of no rows leave the belief as it is. So no table
-is ever refused.
+A truth that the prior excludes raises the nearest possible values. A truth that is no value of that
+kind, a person who is not there and a mean of no rows leave the prior unchanged. So no table is ever
+refused.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from ...privacy.loss import EpsilonDelta
 from ...schema import Boolean, Category, Column, Number, Schema
 from ...text import exactly
 from ..certify import DOES_NOT_PROMISE, assumptions_of
-from ..question import Aggregate, Output, Question
+from ..question import Question
 from ..release import true_numbers
-from .answer import REFINEMENT, BeliefPlan, Way
+from .answer import REFINEMENT, BeliefCandidate, BeliefPlan
 from .check_prior import Personal, fit_columns
 
 _SAMPLE = (
-    "Mass never leaves the belief: what the analyst held impossible is never answered; where it is "
-    "the truth, the nearest possible values are raised."
+    "It does not answer values that the prior excludes: if the truth is one of them, the nearest "
+    "possible values become more likely."
 )
 _PERSON = (
-    "The answer does not say whether the person is in the table: who has no row, or several, is "
-    "answered with a draw of the prior, as it is. Error and posterior are for who has one.",
-    "Questions about one person add up for that person, whoever asks them.",
+    "It does not say whether the person is in the table: for a person with no row, or several, it "
+    "is a draw of the unchanged prior. Error and posterior hold for one row.",
+    "It does not bound several answers about the person: their prices add up, for all analysts.",
 )
 _NOTHING = Fraction(1, 10**9)
 _LONGEST = 2000
@@ -47,7 +47,7 @@ _LONGEST = 2000
 def plan_personal(
     question: Personal, schema: Schema, prior: object, price: EpsilonDelta
 ) -> BeliefPlan:
-    """The plan for a question about one person; the belief is checked without looking at a row."""
+    """The plan for a question about one person; the prior is checked without looking at a row."""
     epsilon, delta = price.epsilon, price.delta
     columns = [schema.column(name) for name in question.columns]
     belief = fit_columns(prior, columns)
@@ -57,7 +57,7 @@ def plan_personal(
     def error(level: Fraction) -> float:
         return expected_error(belief, level, kind="individual", distance=distance)
 
-    way = Way(REFINEMENT, error(epsilon))
+    refinement = BeliefCandidate(REFINEMENT, error(epsilon))
     return BeliefPlan(
         kind="individual",
         question=question,
@@ -69,19 +69,18 @@ def plan_personal(
         prior=belief,
         distance=distance,
         price=price,
-        candidates=(way,),
-        chosen=way,
-        reason="Refinement, for one person decides the whole answer, and noise would drown it. "
-        f"The errors are for one row of that {question.unit}; who has none, or several, is "
-        "answered with a draw of the prior, as it is.",
+        candidates=(refinement,),
+        chosen=refinement,
+        reason="Refinement, because one person decides the whole answer, and noise would hide it. "
+        f"The errors are for one row of that {question.unit}; with none, or several, the answer is "
+        "a draw of the unchanged prior.",
         without=error(_NOTHING),
-        guess=_guess(belief, distance),
+        guess=_guess_error(belief, distance),
         wrong=isinstance(belief, Categorical) and distance is None,
     )
 
 
-def _guess(belief: Any, distance: Any) -> float | None:
-    """How far the best guess from the prior is off, where the distance is a plain one."""
+def _guess_error(belief: Any, distance: Any) -> float | None:
     if isinstance(belief, Categorical):
         return None if distance is not None else 1 - max(belief.weights) / belief.total
     return guess_error(belief) if isinstance(belief, Points | Density | Counts) else None
@@ -90,30 +89,29 @@ def _guess(belief: Any, distance: Any) -> float | None:
 def answer_refined(
     plan: BeliefPlan, engine: Engine, schema: Schema, source: Source = SYSTEM
 ) -> bytes:
-    """One sample of the refined belief, ready to be stored."""
+    """One sample of the refined prior, ready to be stored."""
     require_safe(source)
     question = plan.question
     if isinstance(question, Personal):
-        truth = _of_person(question, engine, schema)
+        truth = _person_values(question, engine, schema)
     else:
-        truth = _of_table(question, engine, schema, source)
+        truth = _exact_answers(question, engine, schema)
     law = refine(
         plan.prior, truth, plan.epsilon, kind=plan.kind, distance=plan.distance, delta=plan.delta
     )
-    return json.dumps({"sample": _written(law.draw(source))}).encode()
+    return json.dumps({"sample": _to_json(law.draw(source))}).encode()
 
 
 def stored_sample(stored: bytes) -> Any:
     """The sample that was stored."""
-    return _read(json.loads(stored)["sample"])
+    return _from_json(json.loads(stored)["sample"])
 
 
 def certify_refined(plan: BeliefPlan, schema: Schema, seal: str = "") -> Certificate:
-    """What is promised: a function of question, belief, schema and price only."""
+    """The promise: a function of question, prior, schema and price only."""
     personal = isinstance(plan.question, Personal)
-    parameters = {"epsilon": exactly(plan.epsilon), "prior": _named(plan.stated)}
-    if not personal:
-        parameters = {"question": plan.sql, **parameters}
+    parameters = {} if personal else {"question": plan.sql}
+    parameters |= {"epsilon": exactly(plan.epsilon), "prior": _prior_as_text(plan.stated)}
     # about one person it is proved when one is added or removed; otherwise for any two tables
     neighbours = "add-or-remove" if personal else schema.neighbours
     return certify(
@@ -128,8 +126,7 @@ def certify_refined(plan: BeliefPlan, schema: Schema, seal: str = "") -> Certifi
     )
 
 
-def _named(prior: Any) -> str:
-    """The belief as it was stated; a long one by its hash."""
+def _prior_as_text(prior: Any) -> str:
     text: str = prior.to_json()
     if len(text) <= _LONGEST:
         return text
@@ -139,45 +136,40 @@ def _named(prior: Any) -> str:
 # -- the truth -------------------------------------------------------------------------------------
 
 
-def _of_person(question: Personal, engine: Engine, schema: Schema) -> Any:
-    """The values of the one row that the person has; None if there is none, or several."""
-    found = [engine.look_up(question.unit, question.name, name) for name in question.columns]
-    if any(len(rows) != 1 or rows[0] is None for rows in found):
+def _person_values(question: Personal, engine: Engine, schema: Schema) -> Any:
+    """The values of the person's one row; None if there is none, or several."""
+    values: list[Any] = []
+    for name in question.columns:
+        rows = engine.look_up(question.unit, question.name, name)
+        if len(rows) != 1 or rows[0] is None:
+            values.append(None)
+        else:
+            values.append(_value(schema.column(name), rows[0]))
+    if None in values:
         return None
-    columns = (schema.column(name) for name in question.columns)
-    values = tuple(_value(column, rows[0]) for column, rows in zip(columns, found, strict=True))
-    return values if len(values) > 1 else values[0]
+    return tuple(values) if len(values) > 1 else values[0]
 
 
-def _of_table(question: Question, engine: Engine, schema: Schema, source: Source) -> Any:
+def _exact_answers(question: Question, engine: Engine, schema: Schema) -> Any:
     """The exact answers; None if one of them is the mean of no rows."""
-    outputs = [output for output in question.outputs if isinstance(output, Output)]
-    asked = [o.expression for o in outputs if isinstance(o.expression, Aggregate)]
     numbers = true_numbers(question, engine, schema)
     values = []
-    for aggregate in asked:
+    for aggregate in question.aggregates():
         column = aggregate.column or ""
+        rows = numbers.present[column] if column else numbers.rows
         if aggregate.kind == "units":
             values.append(Fraction(numbers.units))
         elif aggregate.kind == "count":
-            values.append(Fraction(numbers.present[column] if column else numbers.rows))
+            values.append(Fraction(rows))
         else:
-            grid = _grid(schema, column)
-            total, rows = numbers.total[column] * grid, numbers.present[column]
+            total = _value(schema.column(column), numbers.total[column])
             if aggregate.kind == "avg" and not rows:
                 return None
             values.append(total / rows if aggregate.kind == "avg" else total)
     return tuple(values) if len(values) > 1 else values[0]
 
 
-def _grid(schema: Schema, name: str) -> Fraction:
-    column = schema.column(name)
-    assert isinstance(column, Number)  # noqa: S101 - only numbers are added up
-    return column.grid
-
-
-def _value(column: Column, number: int | None) -> Any:
-    assert number is not None  # noqa: S101 - narrows the type
+def _value(column: Column, number: int) -> Any:
     if isinstance(column, Category):
         return column.categories[number]
     if isinstance(column, Boolean):
@@ -187,7 +179,7 @@ def _value(column: Column, number: int | None) -> Any:
 
 
 def _distance(belief: Any, columns: list[Column]) -> Any:
-    """The meaning of categories, where some of them are nearer to each other than others."""
+    """The taxonomy of a category, where some of its values are nearer to each other than others."""
     column = columns[0]
     if len(columns) == 1 and isinstance(column, Category) and isinstance(belief, Categorical):
         taxonomy = column.taxonomy
@@ -199,13 +191,13 @@ def _distance(belief: Any, columns: list[Column]) -> Any:
 # -- how a sample is stored ------------------------------------------------------------------------
 
 
-def _written(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_written(part) for part in value]
+        return [_to_json(part) for part in value]
     return {"number": str(value)} if isinstance(value, Fraction) else value
 
 
-def _read(given: Any) -> Any:
+def _from_json(given: Any) -> Any:
     if isinstance(given, list):
-        return tuple(_read(part) for part in given)
+        return tuple(_from_json(part) for part in given)
     return Fraction(given["number"]) if isinstance(given, dict) else given

@@ -1,1 +1,1 @@
-"""Question → every admissible way and the best one, without rows."""
+"""Question → all admissible candidates and the chosen one, without rows."""

@@ -1,8 +1,7 @@
-"""A question with every way to answer it and the one chosen, as people and programs see it."""
+"""A question with its candidates and the chosen one, as people and programs see it."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,18 +14,19 @@ from ...privacy.loss import EpsilonDelta
 from ...text import exactly, html_table, notes, sentence, shortly, text_table
 from ..aggregates.reading import Expectation, Reading
 from ..aggregates.strategy import Strategy
+from ..cells import Shown
 from ..question import Question
 from .truncation import NOT_COVERED, OFFERED, CutCount, Limit, cut_count
 
 DECLARED = "declared by the schema"
-"""The mechanism of what is public: no row is read, and nothing is paid."""
+"""The mechanism of a public answer: no row is read, and nothing is paid."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One admissible way to answer.
+    """One admissible strategy, as a plan shows it.
 
-    only_if_asked: why it is never chosen unasked, for people; empty for all others.
+    only_if_asked: why it must be asked for, as text; empty for all others.
     """
 
     mechanism: str
@@ -55,7 +55,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Shown):
     """A question with its candidates and the chosen one. Reads no rows."""
 
     question: Question
@@ -76,8 +76,8 @@ class Plan:
 
     @cached_property
     def offer(self) -> CutCount | None:
-        """What a part of the price would buy: how many persons are above the limits; None where
-        that was bought, nothing can be cut, or the price is too small to be shared."""
+        """What a part of the price could measure: how many persons are above the limits. None where
+        it does, nothing can be truncated, or the price is too small to be shared."""
         measured = all(limit.measured is not None for limit in self.limits)
         if self.cut is not None or not (self.limits and measured) or not self.price.part(OFFERED):
             return None
@@ -85,18 +85,18 @@ class Plan:
 
     @property
     def interval_epsilon(self) -> Fraction:
-        """The part of the price that went into the ends of value intervals."""
+        """The part of the price that pays for intervals in values."""
         ends = (draw.epsilon for draw in self.strategy.draws if draw.for_interval)
         return sum(ends, start=Fraction(0))
 
     @property
     def counted(self) -> str:
-        """What of each person counts, in words; empty if all does."""
+        """The contribution limits as text; empty if none can truncate."""
         return ", and ".join(limit.words for limit in self.limits)
 
     @cached_property
     def epsilon(self) -> Fraction:
-        """The epsilon that it costs."""
+        """Its price."""
         return self.price.epsilon
 
     @cached_property
@@ -113,6 +113,12 @@ class Plan:
         return self.question.cells
 
     def to_dict(self) -> dict[str, Any]:
+        cut, interval = self.cut or self.offer, None
+        if self.interval is not None:
+            interval = {
+                "level": exactly(self.interval),
+                "epsilon": exactly(self.interval_epsilon),
+            }
         return {
             "question": self.sql,
             **self.price.to_dict(),
@@ -121,27 +127,18 @@ class Plan:
             "cells": self.cells,
             "counted": self.counted,
             "limits": [limit.to_dict() for limit in self.limits],
-            "measure_cut": self._measured_cut(),
+            "measure_cut": None
+            if cut is None
+            else {
+                "share": exactly(cut.share),
+                "epsilon": exactly(cut.epsilon),
+                "interval_95": cut.half_width,
+                "bought": self.cut is not None,
+            },
             "criterion": str(self.criterion),
-            "interval": None
-            if self.interval is None
-            else {"level": exactly(self.interval), "epsilon": exactly(self.interval_epsilon)},
+            "interval": interval,
             "chosen": self.chosen.to_dict(),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
-        }
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def _measured_cut(self) -> dict[str, Any] | None:
-        found = self.cut or self.offer
-        if found is None:
-            return None
-        return {
-            "share": exactly(found.share),
-            "epsilon": exactly(found.epsilon),
-            "interval_95": found.half_width,
-            "bought": self.cut is not None,
         }
 
     def _head(self) -> str:
@@ -150,36 +147,53 @@ class Plan:
         return f"{price}, neighbours {self.neighbours}, unit {self.unit}{cells}"
 
     def _table(self) -> list[list[str]]:
-        """What people see: a header, and a row for each output of each candidate."""
         rows = [["", "mechanism", "output", "mean |error|", "95 % within ±"]]
         for candidate in self.candidates:
-            mark = "→" if candidate is self.chosen else " "
-            for place, e in enumerate(candidate.expectations):
-                name = [mark, candidate.mechanism] if place == 0 else ["", ""]
-                words = e.words or (shown(e.expected_error), shown(e.half_width))
-                rows.append([*name, e.alias, *words])
+            name = ["→" if candidate is self.chosen else " ", candidate.mechanism]
+            for e in candidate.expectations:
+                errors = e.words or (shown(e.expected_error), shown(e.half_width))
+                rows.append([*name, e.alias, *errors])
+                name = ["", ""]
         return rows
 
     def _notes(self) -> list[str]:
-        """What the table leaves to be said."""
-        said = []
-        words = {word for row in self._table() for word in row}
-        if "after" in words:
-            said.append("“after” is told with the answer: it depends on the number of rows.")
+        texts = []
+        if any("after" in row for row in self._table()):
+            texts.append(
+                "“after”: reported with the answer, because it depends on the number of rows."
+            )
         if self.limits:
-            said.append(sentence(f"{self.counted}; {NOT_COVERED}."))
-            said += self._of_cut()
-        said += dict.fromkeys(e.note for e in self.chosen.expectations if e.note)
+            texts.append(sentence(f"{self.counted}; {NOT_COVERED}."))
+            texts += self._count_above()
+        texts += dict.fromkeys(e.note for e in self.chosen.expectations if e.note)
         if self.interval is not None:
-            said.append(self._bought())
+            cost = "an extreme and its bound cost nothing more"
+            if self.interval_epsilon:
+                part = exactly(self.interval_epsilon)
+                cost = f"epsilon {part} of {exactly(self.epsilon)} pays for them"
+            level = f"{float(self.interval):.10g}"
+            texts.append(f"The answer has confidence intervals in values at {level}: {cost}.")
         if self.free:
-            said.append(
+            texts.append(
                 "The number of rows is public (neighbours replace, all rows) and the schema states "
                 "it: no row is read, and it costs nothing."
             )
-        said += [one.only_if_asked for one in self.candidates if one.only_if_asked]
-        told = (e.legend for one in self.candidates for e in one.expectations)
-        return [*said, *dict.fromkeys(legend for legend in told if legend)]
+        texts += [one.only_if_asked for one in self.candidates if one.only_if_asked]
+        legends = (e.legend for one in self.candidates for e in one.expectations)
+        return [*texts, *dict.fromkeys(filter(None, legends))]
+
+    def _count_above(self) -> list[str]:
+        """The offer to measure how many persons are above the limits, or that it is done."""
+        cut = self.cut or self.offer
+        if cut is None:
+            return []
+        above = "the limit" if len(self.limits) == 1 else "each limit"
+        word = "Offer" if self.cut is None else "Measured"
+        return [
+            f"{word}: with measure_cut {exactly(cut.share)}, epsilon {exactly(cut.epsilon)} of "
+            f"{exactly(self.epsilon)} measures how many persons are above {above}, "
+            f"± {shortly(cut.half_width)} with 95 %. It counts persons, not rows."
+        ]
 
     def __str__(self) -> str:
         lines = text_table(self._table(), left=3)
@@ -188,32 +202,7 @@ class Plan:
     def _repr_html_(self) -> str:
         return html_table(self._table(), [self.sql, self._head()], self._notes())
 
-    def _of_cut(self) -> list[str]:
-        """The offer to buy how many persons are above the limits, or that it is bought."""
-        found = self.cut or self.offer
-        if found is None:
-            return []
-        above = "the limit" if len(self.limits) == 1 else "each limit"
-        word = "Offer" if self.cut is None else "Bought"
-        return [
-            f"{word}: with measure_cut {exactly(found.share)}, epsilon "
-            f"{exactly(found.epsilon)} of {exactly(self.epsilon)} buys how many persons "
-            f"are above {above}, ± {shortly(found.half_width)} with 95 %. It bounds persons cut, "
-            "not rows."
-        ]
-
-    def _bought(self) -> str:
-        part = f"epsilon {exactly(self.interval_epsilon)} of {exactly(self.epsilon)} buys them"
-        return (
-            f"The answer has intervals in values at {float(self.interval or 0):.10g}: "
-            + (part if self.interval_epsilon else "an extreme and its bound cost nothing more")
-            + "."
-        )
-
-    def __repr__(self) -> str:
-        return str(self)
-
 
 def shown(number: float | None) -> str:
-    """A number to three digits, or "after" where it can only be told with the answer."""
+    """A number to three digits, or "after" where only the answer can state it."""
     return "after" if number is None else shortly(number)

@@ -1,10 +1,10 @@
-"""What may be done with a question, decided without rows.
+"""Chooses how to answer a question, without rows.
 
-What cannot share one noise shares the price, and the prices add up. No aggregate that is asked
-together with others is worse than asked alone for an equal part of the price: where a way to answer
-them together is worse for one of them, it is shown and not preferred.
+Aggregates that cannot share one noise share the price, and the prices add up. No aggregate that is
+asked together with others is worse than asked alone for an equal part of the price: a strategy that
+is worse for one of them is shown and not preferred.
 
-A plan names every admissible strategy with its expected error and price, and the one chosen: the
+A plan names every admissible strategy with its expected error and price, and the chosen one: the
 least expected error for the caller's criterion. Two tables that share a schema have the same plan.
 """
 
@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ...arguments import Number, above_zero, fraction_of_one
-from ...arguments import Number as NumberGiven
 from ...engine.request import Measure, People, Request
 from ...engine.sql.statement import check_product
 from ...errors import Refused, nearest, refuse
@@ -44,15 +43,22 @@ from ..question import (
     Expression,
     Output,
     Question,
-    asked_of,
+    engine_columns,
     seen_by,
 )
-from .contribution_bounds import check_limited, spares, ways_to_keep
 from .plan import DECLARED, Candidate, Plan
-from .truncation import Limit, cut_count, limits_of, person_limits
+from .truncation import (
+    Limit,
+    check_limited,
+    cut_count,
+    limits_of,
+    person_limits,
+    spares,
+    ways_to_keep,
+)
 
 _SUREST = 1 - Fraction(1, 10**9)
-"""Selections cut their scores where less than that is left to miss."""
+"""Selections truncate their scores where less than that is left to miss."""
 
 
 def strategies(
@@ -62,34 +68,34 @@ def strategies(
     wanted: Criterion,
     levels: Mapping[Aggregate, Fraction] | None = None,
 ) -> list[Strategy]:
-    """Every admissible way, each at a total of at most the price.
+    """Every admissible strategy, each at a total of at most the price.
 
-    levels: for values with a rank, those at which intervals are bought with part of the price.
+    levels: for values with a rank, the levels of the intervals that part of the price pays for.
     """
     ask = _Wanted(setting, price, wanted, levels or {})
     if len(aggregates) == 1:
         return ask.together(aggregates)
     apart = ask.apart(aggregates)
     yardstick = sizes(apart, wanted)
-    found: list[Strategy] = []
-    for way in (ask, replace(ask, aside=True)):
-        found += [
+    together: list[Strategy] = []
+    for asked in (ask, replace(ask, aside=True)):
+        together += [
             replace(one, preferred=no_worse(sizes(one, wanted), yardstick))
-            for one in way.together(aggregates, yardstick)
+            for one in asked.together(aggregates, yardstick)
         ]
-        if any(one.preferred for one in found):
-            return found
-    return [*found, apart]
+        if any(one.preferred for one in together):
+            return together
+    return [*together, apart]
 
 
-def levels_for(question: Question, interval: NumberGiven) -> Mapping[Aggregate, Fraction]:
-    """For each value with a rank, the level at which its interval is bought.
+def levels_for(question: Question, interval: Number) -> Mapping[Aggregate, Fraction]:
+    """For each value with a rank, the level of the interval that is paid for.
 
-    An operation on two answers holds both sides at once, each missing with half of what is allowed:
-    so what stands deeper in an expression is bought at a higher level.
+    An operation on two answers needs both intervals at once, each missing with half of the allowed
+    probability: so an aggregate deeper in an expression has a higher level.
     """
     level = fraction_of_one(interval, "interval")
-    found: dict[Aggregate, Fraction] = {}
+    levels: dict[Aggregate, Fraction] = {}
 
     def walk(expression: Expression, outside: Fraction) -> None:
         if isinstance(expression, Arithmetic):
@@ -98,23 +104,22 @@ def levels_for(question: Question, interval: NumberGiven) -> Mapping[Aggregate, 
         elif isinstance(expression, Applied):
             walk(expression.of, outside)
         elif isinstance(expression, Aggregate) and FAMILY_OF[expression.kind].buys_intervals:
-            found[expression] = max(found.get(expression, level), 1 - outside)
+            levels[expression] = max(levels.get(expression, level), 1 - outside)
 
-    for output in question.outputs:
-        if isinstance(output, Output):
-            walk(output.expression, 1 - level)
-    if not found:
+    for output in _outputs(question):
+        walk(output.expression, 1 - level)
+    if not levels:
         raise refuse("ask.interval-without-rank")
-    if max(found.values()) > _SUREST:
+    if max(levels.values()) > _SUREST:
         raise refuse("ask.interval-out-of-range", interval=interval)
-    return found
+    return levels
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What all aggregates of a question are asked with.
+    """The terms that all aggregates of a question share.
 
-    aside: whether what could share a noise has two, where one is worse for some of them.
+    aside: whether aggregates that could share one noise have two, where one is worse for some.
     """
 
     setting: Setting
@@ -135,61 +140,48 @@ class _Wanted:
     def together(
         self, aggregates: Sequence[Aggregate], yardstick: Mapping[Aggregate, float] | None = None
     ) -> list[Strategy]:
-        """What can share a noise shares it; each block has a part of the price.
+        """Aggregates that can share a noise do; each block has a part of the price.
 
-        yardstick: how far off each aggregate is if asked alone. A noise that serves several
-            aggregates needs less than they would need alone; what it leaves over goes to all blocks
-            in proportion, so that every answer is better by the same factor.
+        yardstick: the error of each aggregate if asked alone. A noise that serves several
+            aggregates needs less than they would need alone; the rest goes to all blocks in
+            proportion, so that every answer is better by the same factor.
         """
         sharing = [a for a in aggregates if a.kind in FAMILY_OF[a.kind].sharing]
-        blocks = self._blocks([a for a in aggregates if a not in sharing])
+        others = [a for a in aggregates if a not in sharing]
+        blocks = [
+            block
+            for family in FAMILIES
+            if (asked := [a for a in others if FAMILY_OF[a.kind] is family])
+            for block in family.blocks(asked, self.setting, self.levels)
+        ]
         if not blocks:
             return self._shared(sharing, self.price)
         if not sharing:
             return [_beside(None, blocks, split(self.price, len(blocks)))]
         each = split(self.price, len(aggregates))
         usual = each * len(sharing)
-        found = self._shared(sharing, usual)
-        return [
-            _beside(same, blocks, price)
-            for place, one in enumerate(found)
-            for share, price in [self._shares(one, usual, each, len(blocks), yardstick)]
-            for same in self._shared(sharing, share)[place : place + 1]
-        ]
-
-    def _blocks(self, aggregates: Sequence[Aggregate]) -> list[Block]:
-        return [
-            block
-            for family in FAMILIES
-            if (asked := [a for a in aggregates if FAMILY_OF[a.kind] is family])
-            for block in family.blocks(asked, self.setting, self.levels)
-        ]
+        strategies = []
+        for index, one in enumerate(self._shared(sharing, usual)):
+            needed = usual.units * self._share_needed(one, yardstick)
+            share, price, *_ = self.price.shared([needed, *[float(each.units)] * len(blocks)])
+            for shared in self._shared(sharing, share)[index : index + 1]:
+                strategies.append(_beside(shared, blocks, price))
+        return strategies
 
     def _shared(self, sharing: Sequence[Aggregate], price: EpsilonDelta) -> list[Strategy]:
-        """Ways to answer what shares a noise, in the same order at every price."""
+        """The strategies with one shared noise, in the same order at every price."""
         family = FAMILY_OF[sharing[0].kind]
         return family.ways(sharing, self.setting, price, self.wanted, aside=self.aside)
 
-    def _shares(
-        self,
-        shared: Strategy,
-        usual: EpsilonDelta,
-        each: EpsilonDelta,
-        blocks: int,
-        yardstick: Mapping[Aggregate, float] | None,
-    ) -> tuple[EpsilonDelta, EpsilonDelta]:
-        """The part of the price for what shares a noise, and that for each block."""
-        needed = 1.0
-        if yardstick is not None:
-            found = sizes(shared, self.wanted)
-            ratios = [size / yardstick[a] for a, size in found.items() if yardstick[a] > 0]
-            needed = min(1.0, max(ratios, default=1.0))
-        share, *rest = self.price.shared([usual.units * needed, *[float(each.units)] * blocks])
-        return share, rest[0]
+    def _share_needed(self, shared: Strategy, yardstick: Mapping[Aggregate, float] | None) -> float:
+        if yardstick is None:
+            return 1.0
+        errors = sizes(shared, self.wanted).items()
+        ratios = [size / yardstick[a] for a, size in errors if yardstick[a] > 0]
+        return min(1.0, max(ratios, default=1.0))
 
 
 def _beside(shared: Strategy | None, blocks: Sequence[Block], price: EpsilonDelta) -> Strategy:
-    """What shares a noise, and blocks besides, each at the price."""
     first = [] if shared is None else [shared]
     whole = merged("", [*first, *(block(price.epsilon) for block in blocks)])
     names = [one.name for one in first]
@@ -197,7 +189,7 @@ def _beside(shared: Strategy | None, blocks: Sequence[Block], price: EpsilonDelt
     return replace(whole, name=" + ".join(dict.fromkeys(names)))
 
 
-# -- What may be done with a question, decided without rows ----------------------------------------
+# -- The plan of a question ------------------------------------------------------------------------
 
 
 def make_plan(
@@ -208,17 +200,17 @@ def make_plan(
     sql: str = "",
     *,
     beside: bool = False,
-    interval: NumberGiven | None = None,
+    interval: Number | None = None,
     mechanism: str | None = None,
-    measure_cut: NumberGiven | None = None,
+    measure_cut: Number | None = None,
 ) -> Plan:
     """The plan for a question at a price, for the caller's criterion.
 
     mechanism: the name of the candidate to choose; None for the one with the least error.
-    interval: the level of value intervals that part of the price shall buy.
-    measure_cut: the share of the price that buys how many persons are above the limits.
-    beside: others are answered for the same price, about rows that cannot be the same: the
-        question is one cell of several.
+    interval: the level of intervals in values that part of the price shall pay for.
+    measure_cut: the share of the price that measures how many persons are above the limits.
+    beside: the question is one cell of several: others are answered for the same price, about
+        disjoint rows.
     """
     if question.persons is None:
         check_limited(schema)
@@ -233,34 +225,32 @@ def make_plan(
 
 
 def _least_cut(asking: _Asking, kept: Sequence[People | None], mechanism: str | None) -> Plan:
-    """The plan that cuts no groups, where that is worth its error and cuts nothing else instead."""
+    """The plan that counts all groups, where that is worth its error and truncates nothing else."""
     if len(kept) == 1:
         return asking.plan(kept[0], mechanism)
     everybody, few = kept
-    cut = asking.plan(few)
-    whole = asking.plan(everybody, within=cut.limits)
-    errors = (sizes(plan.strategy, asking.wanted) for plan in (whole, cut))
+    truncated = asking.plan(few)
+    complete = asking.plan(everybody, within=truncated.limits)
+    errors = (sizes(plan.strategy, asking.wanted) for plan in (complete, truncated))
     setting = setting_of(asking.question, asking.schema, everybody)
-    worth = set(whole.limits) < set(cut.limits) and spares(*errors, setting=setting)
+    worth = set(complete.limits) < set(truncated.limits) and spares(*errors, setting=setting)
     if mechanism is None:
-        return whole if worth else cut
+        return complete if worth else truncated
     try:
         return asking.plan(everybody if worth else few, mechanism)
-    except Refused:  # only one of the ways to keep people may offer it
+    except Refused:  # only one of the contribution bounds may offer it
         return asking.plan(few if worth else everybody, mechanism)
 
 
 @dataclass(frozen=True)
 class _Asking:
-    """A question at a price, whatever is kept of each person."""
-
     question: Question
     schema: Schema
     price: EpsilonDelta
     wanted: Criterion
     sql: str
     beside: bool
-    interval: NumberGiven | None
+    interval: Number | None
 
     def plan(
         self,
@@ -268,9 +258,9 @@ class _Asking:
         mechanism: str | None = None,
         within: tuple[Limit, ...] | None = None,
     ) -> Plan:
-        """The best way to answer, or the one of that name.
+        """The best plan, or the one with that mechanism.
 
-        within: the only limits that may cut something, if any way has no others.
+        within: the only limits that may truncate, if some strategy has no others.
         """
         question, schema, interval = self.question, self.schema, self.interval
         price, wanted = self.price, self.wanted
@@ -285,30 +275,29 @@ class _Asking:
                 declared |= family.declared(aggregates, setting, schema.rows)
         asked = [a for a in aggregates if a not in declared]
         if asked:
-            found = strategies(asked, setting, price, wanted, levels)
+            admissible = strategies(asked, setting, price, wanted, levels)
         else:
-            found, price = [Strategy(DECLARED, (), declared)], NOTHING
+            admissible, price = [Strategy(DECLARED, (), declared)], NOTHING
         if declared:
-            found = [replace(one, readings={**one.readings, **declared}) for one in found]
+            admissible = [replace(one, readings={**one.readings, **declared}) for one in admissible]
         elif interval is None and setting.all_public:
-            epsilon = found[0].epsilon
+            epsilon = admissible[0].epsilon
             for family in FAMILIES:
-                found += family.by_name(aggregates, setting, epsilon)
-        candidates = candidates_for(found, question, schema, wanted)
+                admissible += family.by_name(aggregates, setting, epsilon)
+        candidates = candidates_for(admissible, question, schema, wanted)
         known = mechanism is None or isinstance(mechanism, str)
         named = [i for i, c in enumerate(candidates) if known and mechanism in (None, c.mechanism)]
         if not named:
             raise _unknown(mechanism, candidates)
         if within is not None:
-            cells = question.cells
-            seen = seen_by(question, schema)
-            limits = {i: set(limits_of(found[i], seen, people, cells)) for i in named}
+            facts = seen_by(question, schema), people, question.cells
+            limits = {i: set(limits_of(admissible[i], *facts)) for i in named}
             named = [i for i in named if limits[i] <= set(within)] or named
-        best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
+        best = min(named, key=lambda i: (not admissible[i].preferred, candidates[i].score))
         return build_plan(
             question,
             schema,
-            found[best],
+            admissible[best],
             price,
             wanted,
             self.sql,
@@ -333,11 +322,11 @@ def build_plan(
     interval: Fraction | None = None,
     measures: Iterable[Measure] | None = None,
 ) -> Plan:
-    """The plan of a question that is answered in one way.
+    """The plan of a question with one strategy.
 
-    people: what is kept of each person; the strategy must have been made for just that.
-    candidates: all ways that are shown; the chosen one alone if none are given.
-    chosen: what is shown of that way; None for what its readings say.
+    people: the contribution bounds; the strategy must have been made for just these.
+    candidates: all candidates that are shown; the chosen one alone if none are given.
+    chosen: the strategy as a candidate; None for one that follows from its readings.
     measures: what is measured, if it is less than all that its draws need.
     """
     if chosen is None:
@@ -359,7 +348,7 @@ def build_plan(
         chosen=chosen,
         strategy=strategy,
         request=Request(
-            *(needed, question.where, question.keys, people, asked_of(question)),
+            *(needed, question.where, question.keys, people, engine_columns(question.computed)),
             units=None if question.persons is None else question.persons.units,
         ),
         readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
@@ -371,20 +360,20 @@ def build_plan(
 
 
 def candidates_for(
-    found: Sequence[Strategy], question: Question, schema: Schema, wanted: Criterion
+    admissible: Sequence[Strategy], question: Question, schema: Schema, wanted: Criterion
 ) -> list[Candidate]:
-    """What a plan says of each way, before a row is read."""
+    """Each strategy as a candidate, with the errors that are known before a row is read."""
     whole = not question.keys and question.where is None and question.persons is None
     rows = schema.rows if whole else None
     outputs = _outputs(question)
     candidates = []
-    for one in found:
-        price, parts, score = one.epsilon, one.parts, score_of(one, wanted)
-        expected = [
+    for one in admissible:
+        parts = one.parts
+        expected = tuple(
             fold(output.expression, one.readings).expect(output.alias, parts, rows)
             for output in outputs
-        ]
-        candidates.append(Candidate(one.name, price, tuple(expected), score))
+        )
+        candidates.append(Candidate(one.name, one.epsilon, expected, score_of(one, wanted)))
     return candidates
 
 
@@ -407,7 +396,7 @@ def _unknown(mechanism: object, candidates: Sequence[Candidate]) -> Refused:
 
 
 def setting_of(question: Question, schema: Schema, people: People | None) -> Setting:
-    """What decides the price, if so much is kept of each person."""
+    """The facts that decide the price, under these contribution bounds."""
     schema, aggregates, cells = seen_by(question, schema), question.aggregates(), question.cells
     asked = {name for a in aggregates for name in (a.column, a.other)}
     columns = list(schema.columns.values())
@@ -439,7 +428,7 @@ def setting_of(question: Question, schema: Schema, people: People | None) -> Set
 # -- The least epsilon that gives a wanted accuracy ------------------------------------------------
 
 LARGEST = EpsilonDelta.of(100)
-"""An epsilon above this promises nothing and is not looked for."""
+"""The search for an epsilon stops here: above it nothing is promised."""
 _FIRST = EpsilonDelta.of("0.001")
 _CLOSE = 1_000_000
 
@@ -453,12 +442,12 @@ def epsilon_for(
     mechanism: str | None = None,
     measure_cut: Number | None = None,
 ) -> EpsilonDelta:
-    """The least price at which every output's interval is within ±reach at the level, up to
-    a millionth of itself.
+    """The least price, up to a millionth of itself, at which no output's margin of error at the
+    level exceeds the reach.
 
     Refused where the error depends on rows: means and ratios, unless the number of rows is stated.
     """
-    if not any(isinstance(output, Output) for output in question.outputs):
+    if not _outputs(question):
         return EpsilonDelta.of(1)
 
     def plans(price: EpsilonDelta) -> list[Plan]:
@@ -474,12 +463,10 @@ def epsilon_for(
 def least_price(
     accuracy: object, schema: Schema, plans: Callable[[EpsilonDelta], Iterable[Plan]]
 ) -> EpsilonDelta:
-    """The same for plans that are paid for together.
-
-    Parameters
-        plans: the plans that a price buys.
-    """
-    level, reach = _wanted(accuracy)
+    """The same for several plans that `plans` makes for one price."""
+    if not isinstance(accuracy, tuple | list) or len(accuracy) != 3 or accuracy[0] != "interval":
+        raise refuse("ask.invalid-accuracy", accuracy=accuracy)
+    level, reach = fraction_of_one(accuracy[1], "level"), above_zero(accuracy[2], "reach")
 
     def reached(price: EpsilonDelta) -> bool:
         return all(Fraction(_widest(plan, schema, level)) <= reach for plan in plans(price))
@@ -514,9 +501,3 @@ def _widest(plan: Plan, schema: Schema, level: Fraction) -> float:
             raise reading.refuse_accuracy()
         widest = max(widest, error.half_width(level))
     return widest
-
-
-def _wanted(accuracy: object) -> tuple[Fraction, Fraction]:
-    if isinstance(accuracy, tuple | list) and len(accuracy) == 3 and accuracy[0] == "interval":
-        return fraction_of_one(accuracy[1], "level"), above_zero(accuracy[2], "reach")
-    raise refuse("ask.invalid-accuracy", accuracy=accuracy)

@@ -1,21 +1,22 @@
-"""What may have been truncated from an answer about people, and how many are above the limits.
+"""Contribution bounds: which rows and groups of each person count, which limits may truncate an
+answer, and how many persons are above them.
 
-How much was cut is a fact about the rows, so it is in no error that is told. That something can be
-cut is known from schema and question, and is said wherever the number is. How many persons are
-above a limit can be bought (`truncation.py`).
+The error of truncation is a fact about the rows, so no reported error contains it. Which limits can
+truncate follows from schema and question, and every answer states them. A part of the price can
+measure how many persons are above a limit.
 
-It bounds how many persons were cut, not how many of their rows: somebody above a limit loses at
-least one row, group or part of a sum, and nobody else loses any.
+That bounds how many persons were truncated, not how many of their rows: somebody above a limit
+loses at least one row, group or part of a sum, and nobody else loses any.
 
 Why it is private. One person more or less is above a limit or is not: each count moves by 1 at
-most, under both kinds of neighbours, and several counts by as much as they are many. Under
-add-or-remove a person is on one side of each limit, so that both sides together cost what one does;
-under replace both sides would cost twice, and the others are not counted.
+most, under both kinds of neighbours, and k counts by k together. Under add-or-remove a person is on
+one side of each limit, so that both sides together cost as much as one; under replace both sides
+would cost twice, and the other side is not counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -31,21 +32,89 @@ from ...noise.joint import joint
 from ...noise.source import SYSTEM, Source, require_safe
 from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
+from ...schema.table import RECORD
 from ...text import exactly
-from ..aggregates.noise import noise_source
 from ..aggregates.reading import SHOWN_LEVEL
-from ..aggregates.strategy import Draw, Strategy
-from ..question import Persons
+from ..aggregates.strategy import Draw, Setting, Strategy
+from ..question import Aggregate, Persons, Question
 
 NOT_COVERED = "± does not cover what that leaves out"
-"""What is said wherever a limit is."""
+"""The remark that follows every limit."""
+
+
+WORTH = 2
+"""Groups are not truncated where the noise is at most so many times larger without a limit."""
+
+
+def check_limited(schema: Schema) -> None:
+    """Refuses questions about people who may have any number of rows."""
+    if schema.unit != RECORD and schema.rows_per_unit is None:
+        raise refuse("ask.rows-per-unit-missing", name=schema.name, unit=schema.unit)
+
+
+def kept_rows(schema: Schema) -> People | None:
+    """The contribution bounds that the schema states; None if every record is a unit."""
+    if schema.unit == RECORD:
+        return None
+    return People(schema.unit, schema.rows_per_unit or 1, schema.groups_per_unit)
+
+
+def people_of(question: Question, schema: Schema) -> People | None:
+    """The contribution bounds at any price; None if every record is a unit.
+
+    A limit of rows takes nothing from a person who counts once in each group. Where nothing limits
+    groups, or only persons are counted, groups are not truncated if that at most doubles how far
+    one person moves the counts; else the limit of rows serves as the limit of groups.
+    """
+    kept = kept_rows(schema)
+    if kept is None or question.persons is not None:  # one value of a person needs no limit
+        return None
+    counts_people = [aggregate.kind == "units" for aggregate in question.aggregates()]
+    if any(counts_people) and (kept.groups is None or all(counts_people)):
+        limit = kept.groups or kept.rows
+        return replace(kept, groups=None if question.cells <= WORTH * limit else limit)
+    return kept
+
+
+def ways_to_keep(question: Question, schema: Schema) -> list[People | None]:
+    """The admissible contribution bounds: first all groups of a person, then as many as stated.
+
+    `spares` decides between the two. One if no group can be truncated.
+    """
+    usual = people_of(question, schema)
+    if usual is None:
+        return [None]
+    counts_people = any(aggregate.kind == "units" for aggregate in question.aggregates())
+    limit = schema.groups_per_unit or (usual.rows if counts_people else None)
+    if limit is None or question.cells <= limit:
+        return [usual]
+    return [replace(usual, groups=groups) for groups in (None, limit)]
+
+
+def spares(
+    complete: Mapping[Aggregate, float], truncated: Mapping[Aggregate, float], *, setting: Setting
+) -> bool:
+    """Whether counting all groups is worth its error: at most twice the error with truncation.
+
+    Half a step of the answer is allowed besides, which rounding hides. Reported errors contain the
+    noise and not the truncation, so noise is preferred.
+    """
+
+    def step(aggregate: Aggregate) -> Fraction:
+        stated = setting.ranges.get(aggregate.column or "")
+        return Fraction(1) if stated is None or aggregate.kind == "count" else stated.grid
+
+    return all(size <= WORTH * truncated[a] + float(step(a) / 2) for a, size in complete.items())
+
+
+# -- The limits that may truncate an answer --------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Above:
-    """How many persons are above a limit, with noise. It bounds persons cut, not rows.
+    """How many persons are above a limit, with noise.
 
-    noisy: the count as it was drawn; others: that of those who are not above, if they were counted.
+    noisy: the count as it was drawn; others: the count of the persons below, if there is one.
     """
 
     part: Part = field(repr=False)
@@ -58,7 +127,7 @@ class Above:
         return max(0, self.noisy)
 
     def interval(self, level: Number) -> tuple[int, int]:
-        """Where the true count lies with probability at least `level`."""
+        """A confidence interval for the true count at `level`."""
         return self._ends(self.noisy, fraction_of_one(level, "level"))
 
     @property
@@ -69,7 +138,7 @@ class Above:
         return self.value / max(1, self.value + max(0, self.others))
 
     def share_interval(self, level: Number) -> tuple[float, float] | None:
-        """Where the true share lies with probability at least `level`."""
+        """A confidence interval for the true share at `level`."""
         if self.others is None:
             return None
         each = (1 + fraction_of_one(level, "level")) / 2  # both counts at once
@@ -102,15 +171,15 @@ class Above:
 
 @dataclass(frozen=True)
 class Limit:
-    """One limit of what counts.
+    """One contribution limit.
 
     kind: "rows" (at most so many of each person), "groups" (each person in at most so many), or
-        "sum" (each person's sum is cut at two ends).
+        "sum" (each person's sum is clipped at two ends).
     unit: who is limited.
     most: how many; None for a sum.
-    words: the limit, as it is said.
-    above: how many persons are above it, if that was bought.
-    measured: the number of each person that is above `most` just if the limit cuts something.
+    words: the limit as text.
+    above: how many persons are above it, if that was measured.
+    measured: the number of each person that is above `most` just if the limit truncates.
     """
 
     kind: Literal["rows", "groups", "sum"]
@@ -119,10 +188,6 @@ class Limit:
     words: str
     above: Above | None = None
     measured: Contribution | None = field(default=None, repr=False, compare=False)
-
-    def with_above(self, above: Above) -> Limit:
-        """The same, and how many persons are above it."""
-        return replace(self, above=above)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -140,33 +205,32 @@ class Limit:
 def limits_of(
     strategy: Strategy, schema: Schema, people: People | None, cells: int
 ) -> tuple[Limit, ...]:
-    """Every limit that can cut something; none if every record is a unit."""
+    """Every limit that can truncate; none if every record is a unit."""
     if people is None:
         return ()
     unit = schema.unit
     cuts = {words: cut for draw in strategy.draws for words, cut in draw.cuts(schema).items()}
-    found = [Limit("sum", unit, None, words, measured=cut) for words, cut in cuts.items()]
+    limits = [Limit("sum", unit, None, words, measured=cut) for words, cut in cuts.items()]
     if counting := [draw for draw in strategy.draws if draw.counts_rows]:
-        measured = Contribution("rows", columns=_required(counting))
-        found.append(row_limit(people, measured))
+        limits.append(row_limit(people, Contribution("rows", columns=_required(counting))))
     if people.groups is not None and people.groups < cells:
         groups = "1 group" if people.groups == 1 else f"{people.groups} groups"
         words = f"each {unit} counts in at most {groups}, chosen at random"
         measured = Contribution("cells", columns=_required(strategy.draws))
-        found.append(Limit("groups", unit, people.groups, words, measured=measured))
-    return tuple(found)
+        limits.append(Limit("groups", unit, people.groups, words, measured=measured))
+    return tuple(limits)
 
 
 def person_limits(persons: Persons | None, schema: Schema) -> tuple[Limit, ...]:
-    """Between which ends the values of each person count, where a question is about persons."""
+    """The ends at which the values of each person are clipped, if a question is about persons."""
     if persons is None:
         return ()
-    found = []
+    limits = []
     for value, grid in zip(persons.units.values, persons.grids, strict=True):
         low, high = exactly(value.low * grid), exactly(value.high * grid)
         words = f"`{value.name}` of each {schema.unit}, over all rows, counts from {low} to {high}"
-        found.append(Limit("sum", schema.unit, None, words))
-    return tuple(found)
+        limits.append(Limit("sum", schema.unit, None, words))
+    return tuple(limits)
 
 
 def row_limit(people: People, measured: Contribution | None = None) -> Limit:
@@ -183,10 +247,10 @@ def _required(draws: Sequence[Draw]) -> tuple[str, ...]:
     return () if None in names else tuple(dict.fromkeys(name for name in names if name is not None))
 
 
-# -- How many persons are above the limits of a question, bought with part of its price ------------
+# -- How many persons are above the limits of a question, measured with part of its price ----------
 
 OFFERED = Fraction(1, 10)
-"""The part of a price at which the counts are offered."""
+"""The share of a price at which the counts are offered."""
 _EVERYBODY = Window(b=1, a=0, c1=2**62, c2=-(2**62), reach=1)
 
 
@@ -210,7 +274,7 @@ class CutCount:
 
     @property
     def both_sides(self) -> bool:
-        """Whether those who are not above a limit are counted too."""
+        """Whether the persons who are not above a limit are counted too."""
         return self.neighbours == "add-or-remove"
 
     @cached_property
@@ -227,16 +291,12 @@ class CutCount:
 
     @property
     def half_width(self) -> float:
-        """How far a count is off at most, with 95 %."""
+        """The 95 % margin of error of a count."""
         return self.part.noise.half_width(0, SHOWN_LEVEL)
 
     @property
-    def source(self) -> str:
-        return noise_source(self.part.name)
-
-    @property
     def line(self) -> str:
-        """What a certificate says of it."""
+        """Its description in a certificate."""
         sides = ", and how many are not" if self.both_sides else ""
         words = "; ".join(limit.words for limit in self.limits)
         return (
@@ -245,7 +305,7 @@ class CutCount:
         )
 
     def release(self, engine: Engine, source: Source = SYSTEM) -> tuple[int, ...]:
-        """The noisy counts: for each limit who is above it and, if counted too, who is not."""
+        """The noisy counts: for each limit those above it and, on both sides, those who are not."""
         require_safe(source)
         truth = [count for limit in self.limits for count in self._counted(limit, engine)]
         (noise,) = self.part.draw(1, source)
@@ -254,21 +314,21 @@ class CutCount:
     def _counted(self, limit: Limit, engine: Engine) -> tuple[int, ...]:
         request, first = self.request, limit.most or 0
         assert limit.measured is not None and request.people is not None  # noqa: S101, PT018
-        found = engine.contributions(
+        profile = engine.contributions(
             ContributionRequest(
                 *(limit.measured, request.people.unit, (_EVERYBODY,), first, first + 1),
                 *(request.where, request.keys, request.computed),
             )
         )
-        above = sum(count for value, _, count in found.values if value > first)
-        return (above, found.rows - above) if self.both_sides else (above,)
+        above = sum(count for value, _, count in profile.values if value > first)
+        return (above, profile.rows - above) if self.both_sides else (above,)
 
     def read(self, noisy: Sequence[int]) -> tuple[Limit, ...]:
         """The limits, each with how many persons are above it."""
         each = 2 if self.both_sides else 1
         return tuple(
-            limit.with_above(Above(self.part, *noisy[each * place : each * place + each]))
-            for place, limit in enumerate(self.limits)
+            replace(limit, above=Above(self.part, *noisy[start : start + each]))
+            for start, limit in zip(range(0, len(noisy), each), self.limits, strict=True)
         )
 
 
@@ -279,10 +339,7 @@ def cut_count(
     share: Fraction,
     price: EpsilonDelta,
 ) -> CutCount:
-    """The counts at a share of a price; refused where nothing can be cut.
-
-    price: the whole one.
-    """
+    """The counts at a share of the whole `price`; refused where nothing can be truncated."""
     if not limits or any(limit.measured is None for limit in limits):
         raise refuse("ask.nothing-truncated")
     paid = price.part(share)

@@ -39,9 +39,9 @@ from ..aggregates.noise import (
 )
 from ..aggregates.reading import Reading
 from ..aggregates.strategy import SAME, Strategy, sizes
-from ..plan.contribution_bounds import check_limited, people_of
 from ..plan.plan import Plan
 from ..plan.planner import build_plan, make_plan, setting_of
+from ..plan.truncation import check_limited, people_of
 from ..question import (
     Aggregate,
     ComputedColumn,
