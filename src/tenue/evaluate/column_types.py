@@ -10,18 +10,17 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
 from numpy.typing import NDArray
 
 from ..errors import refuse
 from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
 from .factorize import Codes, coded
-
-if TYPE_CHECKING:
-    import pyarrow
-
 
 Kind = Literal["number", "time", "category"]
 
@@ -38,7 +37,7 @@ class Values:
 
     name: str
     kind: Kind
-    array: pyarrow.Array
+    array: pa.Array
 
     def coded(self) -> Codes:
         """The codes; of numbers and times they follow the order of the values."""
@@ -47,19 +46,14 @@ class Values:
     @property
     def days(self) -> bool:
         """Whether these are days without a time."""
-        import pyarrow
-
-        return bool(pyarrow.types.is_date(self.array.type))
+        return bool(pa.types.is_date(self.array.type))
 
     @property
     def least_of_large(self) -> int:
         """The least value, as a double holds it, if some are whole or decimal numbers beyond 2^53,
         which doubles cannot all hold; otherwise 0."""
-        import pyarrow
-        import pyarrow.compute as pc
-
         kind = self.array.type
-        if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_decimal(kind)):
+        if not (pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
             return 0
         ends = pc.min_max(self.array).as_py()
         if ends["min"] is None or max(-ends["min"], ends["max"]) <= _WHOLE:
@@ -73,9 +67,6 @@ class Values:
             days: times count days since 1970 began, otherwise seconds.
             origin: is subtracted before the values become doubles.
         """
-        import pyarrow
-        import pyarrow.compute as pc
-
         if origin:
             values = self.array.to_pylist()
             return np.array(
@@ -83,28 +74,25 @@ class Values:
             )
         array = _seconds(self.array) if self.kind == "time" else self.array
         numbers: NDArray[np.float64]
-        numbers = pc.cast(array, pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        numbers = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         if (np.abs(numbers) > _LARGEST).any():
             raise refuse("evaluate.value-not-finite", column=self.name, largest=_LARGEST)
         return numbers / _DAY if days and self.kind == "time" else numbers
 
     def words(self) -> list[Any]:
         """The values as text, None where missing."""
-        import pyarrow
-        import pyarrow.compute as pc
-
         array = self.array
-        if pyarrow.types.is_dictionary(array.type):
+        if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
-        if not pyarrow.types.is_large_string(array.type):
-            array = pc.cast(array, pyarrow.large_string())
+        if not pa.types.is_large_string(array.type):
+            array = pc.cast(array, pa.large_string())
         words: list[Any] = array.to_pylist()
         return words
 
 
 def typed(
     name: str,
-    column: pyarrow.ChunkedArray,
+    column: pa.ChunkedArray,
     declared: Column | None = None,
     *,
     written: bool = False,
@@ -117,18 +105,16 @@ def typed(
         guess: whether such text is read as a number or a date if all of it can be; otherwise only
             what is declared a number or a date is.
     """
-    import pyarrow
-
     array = one_array(column)
     if declared is not None and declared.marks:
         array = _without_texts(array, declared)
-    if is_text(array.type) and not pyarrow.types.is_dictionary(array.type):
+    if is_text(array.type) and not pa.types.is_dictionary(array.type):
         array = _parsed(array, _wanted(declared, written and guess))
     blank = array.null_count == len(array) and is_text(array.type)
-    if isinstance(declared, Bounded) and (blank or pyarrow.types.is_null(array.type)):
-        number = pyarrow.float64() if isinstance(declared, Number) else pyarrow.timestamp("us")
-        array = pyarrow.nulls(len(array), number)
-    if pyarrow.types.is_floating(array.type):
+    if isinstance(declared, Bounded) and (blank or pa.types.is_null(array.type)):
+        number = pa.float64() if isinstance(declared, Number) else pa.timestamp("us")
+        array = pa.nulls(len(array), number)
+    if pa.types.is_floating(array.type):
         array = _finite_or_missing(array)
     if isinstance(declared, Number) and declared.marks:
         array = _without_numbers(array, declared)
@@ -140,21 +126,17 @@ def typed(
     return Values(name, kind, array)
 
 
-def one_array(column: pyarrow.ChunkedArray) -> Any:
+def one_array(column: pa.ChunkedArray) -> Any:
     """The column in one piece."""
-    import pyarrow
-
     array = column.combine_chunks()
-    if isinstance(array, pyarrow.ChunkedArray):  # no chunk at all, or too long for one
-        array = pyarrow.concat_arrays(array.chunks) if array.chunks else pyarrow.nulls(0)
+    if isinstance(array, pa.ChunkedArray):  # no chunk at all, or too long for one
+        array = pa.concat_arrays(array.chunks) if array.chunks else pa.nulls(0)
     return array
 
 
 def _wanted(declared: Column | None, guess: bool) -> list[Any]:
-    import pyarrow
-
-    numbers = [pyarrow.int64(), pyarrow.float64()]
-    times = [pyarrow.date32(), pyarrow.timestamp("us")]
+    numbers = [pa.int64(), pa.float64()]
+    times = [pa.date32(), pa.timestamp("us")]
     if isinstance(declared, Number):
         return numbers
     if isinstance(declared, Date | Datetime):
@@ -164,9 +146,6 @@ def _wanted(declared: Column | None, guess: bool) -> list[Any]:
 
 def _parsed(array: Any, wanted: list[Any]) -> Any:
     """Text as the first of the wanted types that all of it has; else as it is."""
-    import pyarrow
-    import pyarrow.compute as pc
-
     if not wanted or array.null_count == len(array):
         return array
     trimmed = pc.utf8_trim_whitespace(array)
@@ -174,9 +153,9 @@ def _parsed(array: Any, wanted: list[Any]) -> Any:
         try:
             pc.cast(trimmed.slice(0, _GLANCE), kind)  # most types are ruled out at once
             read = pc.cast(trimmed, kind)
-        except pyarrow.ArrowException:
+        except pa.ArrowException:
             continue
-        if pyarrow.types.is_floating(kind) and pc.any(pc.match_substring_regex(trimmed, _LONG)):
+        if pa.types.is_floating(kind) and pc.any(pc.match_substring_regex(trimmed, _LONG)):
             return _decimals(trimmed, read)
         return read
     return array
@@ -188,12 +167,9 @@ def telling(parts: Iterable[Any]) -> Any:
     How a text is read depends on whether all can be read so: a text that cannot is enough to tell.
     The parts may be forgotten one by one.
     """
-    import pyarrow
-    import pyarrow.compute as pc
-
     found, doubtful, present, long = [], [*_wanted(None, True), *_wide()], False, False
     for part in parts:
-        words = pc.drop_null(pc.cast(part, pyarrow.large_string()))
+        words = pc.drop_null(pc.cast(part, pa.large_string()))
         if not present and len(words):
             present = True
             found.append(words.slice(0, 1))
@@ -207,7 +183,7 @@ def telling(parts: Iterable[Any]) -> Any:
             if place is not None:
                 doubtful.remove(kind)
                 found.append(words.slice(place, 1))
-    return pyarrow.concat_arrays(found) if found else pyarrow.array([], pyarrow.large_string())
+    return pa.concat_arrays(found) if found else pa.array([], pa.large_string())
 
 
 def _first_unlike(words: Any, kind: Any) -> int | None:
@@ -226,21 +202,16 @@ def _first_unlike(words: Any, kind: Any) -> int | None:
 
 def can_be(values: Any, kind: Any) -> bool:
     """Whether all values of an Arrow array can be read as this type."""
-    import pyarrow
-    import pyarrow.compute as pc
-
     try:
         pc.cast(values, kind)
-    except pyarrow.ArrowException:
+    except pa.ArrowException:
         return False
     return True
 
 
 def _wide() -> list[Any]:
     """Decimals of as many digits as there are, with fewer and fewer before the point."""
-    import pyarrow
-
-    return [pyarrow.decimal128(38, scale) for scale in (0, 6, 18)]
+    return [pa.decimal128(38, scale) for scale in (0, 6, 18)]
 
 
 def _decimals(words: Any, read: Any) -> Any:
@@ -248,21 +219,16 @@ def _decimals(words: Any, read: Any) -> Any:
 
     A double would make one value of 2^53 and 2^53 + 1.
     """
-    import pyarrow
-    import pyarrow.compute as pc
-
     for kind in _wide():
         try:
             return pc.cast(words, kind)
-        except pyarrow.ArrowException:
+        except pa.ArrowException:
             continue
     return read
 
 
 def is_text(kind: Any) -> bool:
     """Whether this Arrow type is text, plain or encoded."""
-    import pyarrow.types as types
-
     return bool(
         types.is_string(kind)
         or types.is_large_string(kind)
@@ -273,8 +239,6 @@ def is_text(kind: Any) -> bool:
 
 def kind_of(kind: Any, name: str) -> Kind:
     """What a column of this Arrow type holds; refused if it is none of the three."""
-    import pyarrow.types as types
-
     if types.is_dictionary(kind):
         kind_of(kind.value_type, name)
         return "category"
@@ -288,85 +252,71 @@ def kind_of(kind: Any, name: str) -> Kind:
 
 
 def _finite_or_missing(array: Any) -> Any:
-    import pyarrow
-
     if array.null_count:
         values = array.to_numpy(zero_copy_only=False)
     else:
         values = array.to_numpy(zero_copy_only=True)
     missing = np.isnan(values)
     # adding zero turns negative zero into zero
-    return pyarrow.array(values + values.dtype.type(0), mask=missing if missing.any() else None)
+    return pa.array(values + values.dtype.type(0), mask=missing if missing.any() else None)
 
 
 def _without_texts(array: Any, declared: Column) -> Any:
     """The array without the texts that mark a missing value; other arrays as they are."""
-    import pyarrow
-    import pyarrow.compute as pc
-
     marks = [mark for mark in declared.marks if isinstance(mark, str)]
-    code = pyarrow.types.is_integer(array.type) and isinstance(declared, Category)
+    code = pa.types.is_integer(array.type) and isinstance(declared, Category)
     if not marks or not (is_text(array.type) or code):
         return array
-    if pyarrow.types.is_dictionary(array.type):
+    if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    words = pc.utf8_trim(pc.cast(array, pyarrow.large_string()), " ")
-    marked = pc.is_in(words, pyarrow.array(marks, pyarrow.large_string()))
-    return pc.if_else(marked, pyarrow.scalar(None, array.type), array)
+    words = pc.utf8_trim(pc.cast(array, pa.large_string()), " ")
+    marked = pc.is_in(words, pa.array(marks, pa.large_string()))
+    return pc.if_else(marked, pa.scalar(None, array.type), array)
 
 
 def _without_numbers(array: Any, declared: Number) -> Any:
     """The array without the numbers that mark a missing value."""
-    import pyarrow
-    import pyarrow.compute as pc
-
     kind = array.type
     marks = [mark for mark in declared.marks if isinstance(mark, Fraction)]
     if not marks or kind_of(kind, declared.name) != "number":
         return array
     for mark in marks:
-        value: Any = pyarrow.scalar(float(mark)).cast(pyarrow.float64())
+        value: Any = pa.scalar(float(mark)).cast(pa.float64())
         numbers = array
-        if pyarrow.types.is_floating(kind):
-            value = pyarrow.scalar(float(mark)).cast(kind, safe=False)
-        elif pyarrow.types.is_integer(kind) and mark.denominator == 1 and abs(mark) < 2**63:
+        if pa.types.is_floating(kind):
+            value = pa.scalar(float(mark)).cast(kind, safe=False)
+        elif pa.types.is_integer(kind) and mark.denominator == 1 and abs(mark) < 2**63:
             value = int(mark)
         else:
-            numbers = pc.cast(array, pyarrow.float64(), safe=False)
+            numbers = pc.cast(array, pa.float64(), safe=False)
         marked = pc.fill_null(pc.equal(numbers, value), False)
-        array = pc.if_else(marked, pyarrow.scalar(None, kind), array)
+        array = pc.if_else(marked, pa.scalar(None, kind), array)
     return array
 
 
 def _filled(array: Any, declared: Column) -> Any:
-    import pyarrow
-    import pyarrow.compute as pc
-
     value: Any = declared.missing
     if isinstance(value, Fraction):
         value = int(value) if value.denominator == 1 else float(value)
-    if pyarrow.types.is_dictionary(array.type):
+    if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if pyarrow.types.is_null(array.type):
-        return pyarrow.array([value] * len(array))
+    if pa.types.is_null(array.type):
+        return pa.array([value] * len(array))
     if isinstance(value, float):
-        array = pc.cast(array, pyarrow.float64(), safe=False)
+        array = pc.cast(array, pa.float64(), safe=False)
     try:
-        scalar = pyarrow.scalar(str(value) if is_text(array.type) else value, array.type)
-    except (pyarrow.ArrowException, TypeError, ValueError):
+        scalar = pa.scalar(str(value) if is_text(array.type) else value, array.type)
+    except (pa.ArrowException, TypeError, ValueError):
         raise refuse("evaluate.missing-marker-mismatch", column=declared.name) from None
     return pc.fill_null(array, scalar)
 
 
 def _seconds(array: Any) -> Any:
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if pyarrow.types.is_date(array.type):
-        days = pc.cast(pc.cast(array, pyarrow.date32()), pyarrow.int32())
-        return pc.multiply(pc.cast(days, pyarrow.int64()), _DAY)
+    if pa.types.is_date(array.type):
+        days = pc.cast(pc.cast(array, pa.date32()), pa.int32())
+        return pc.multiply(pc.cast(days, pa.int64()), _DAY)
     ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[array.type.unit]
-    return pc.divide(pc.cast(pc.cast(array, pyarrow.int64()), pyarrow.float64(), safe=False), ticks)
+    return pc.divide(pc.cast(pc.cast(array, pa.int64()), pa.float64(), safe=False), ticks)
 
 
 def domain(declared: Column | None) -> float | None:

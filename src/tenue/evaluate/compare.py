@@ -14,7 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from ..arguments import checked_call, flag
 from ..schema import Boolean, Category, Column, Table
@@ -30,10 +32,6 @@ from .two_tables.distribution import Marginal, marginals
 from .two_tables.distribution_similarity import Likeness, likeness_of
 from .utility import Utility, utility_of
 
-if TYPE_CHECKING:
-    import pyarrow
-
-
 _INTERVAL = re.compile(r"[\[\](]\s*([^,;]+?)\s*[,;]\s*([^,;]+?)\s*[\[\])]")
 _ANYTHING = re.compile(r"\*+")
 
@@ -48,22 +46,18 @@ def as_single_values(rows: Rows, schema: Table | None) -> tuple[Rows, tuple[str,
         if middles is not None:
             made[name] = middles
 
-    def load(chosen: Sequence[str]) -> pyarrow.Table:
-        import pyarrow
-
-        return pyarrow.table([made.get(name, read[name]) for name in chosen], names=list(chosen))
+    def load(chosen: Sequence[str]) -> pa.Table:
+        return pa.table([made.get(name, read[name]) for name in chosen], names=list(chosen))
 
     return Rows(rows.names, rows.written, load), tuple(made)
 
 
-def _middles(column: pyarrow.ChunkedArray, declared: Column | None) -> Any:
+def _middles(column: pa.ChunkedArray, declared: Column | None) -> Any:
     """The middles of a column of intervals; None if it is none."""
-    import pyarrow
-
     array = one_array(column)
     if isinstance(declared, Category | Boolean) or not is_text(array.type):
         return None
-    coded = array if pyarrow.types.is_dictionary(array.type) else array.dictionary_encode()
+    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     marks = () if declared is None else declared.marks
     texts = [
         None if text is None or text in marks or not text.strip() else str(text).strip()
@@ -71,12 +65,12 @@ def _middles(column: pyarrow.ChunkedArray, declared: Column | None) -> Any:
     ]
     if not any(text is not None and _INTERVAL.fullmatch(text) for text in texts):
         return None
-    for read, kind in ((float, pyarrow.float64()), (_moment, pyarrow.timestamp("us"))):
+    for read, kind in ((float, pa.float64()), (_moment, pa.timestamp("us"))):
         try:
             middles = [None if text is None else _middle(text, read) for text in texts]
         except ValueError:
             continue
-        return pyarrow.chunked_array([pyarrow.array(middles, kind).take(coded.indices)])
+        return pa.chunked_array([pa.array(middles, kind).take(coded.indices)])
     return None
 
 

@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..engine.contract import Tallied
@@ -30,9 +31,6 @@ from .one_table.count import Groups, counted, grouped, total
 from .one_table.diversity import Holdings, distinct_values, holdings, needed_values
 from .one_table.functional_dependence import MOST_ROWS, Seen
 from .rows import Rows
-
-if TYPE_CHECKING:
-    import pyarrow
 
 Whole = NDArray[np.int64]
 
@@ -51,7 +49,7 @@ class _Combinations:
 
     groups: Groups
     times: Whole
-    table: pyarrow.Table
+    table: pa.Table
 
     @property
     def sizes(self) -> Whole:
@@ -105,7 +103,7 @@ class Counted:
         return self._names[0]
 
     @cached_property
-    def _every(self) -> dict[str, pyarrow.Table]:
+    def _every(self) -> dict[str, pa.Table]:
         """The different values of the columns of which all must be known."""
         return {name: self.values(name) for name in self._asked.used if self._needs_every(name)}
 
@@ -115,14 +113,12 @@ class Counted:
 
     # -- columns -------------------------------------------------------------------------------
 
-    def values(self, name: str) -> pyarrow.Table:
+    def values(self, name: str) -> pa.Table:
         """Each different value of a column, and how many rows have it; refused if no row is."""
-        import pyarrow
-
         parts = [part for part in self._there.tally([name]) if len(part)]
         if not parts:
             raise refuse("evaluate.evaluated-table-empty")
-        return pyarrow.concat_tables(parts)
+        return pa.concat_tables(parts)
 
     def names_rows(self, name: str) -> bool:
         """Whether a column that nobody declared looks like names of persons or of rows."""
@@ -150,23 +146,21 @@ class Counted:
 
     def seen(self, names: Sequence[str], rows: int) -> dict[str, Seen]:
         """The columns that can be compared, in a sample of rows whose size is bounded."""
-        import pyarrow
-
         table = self._there.some(names, -(-rows // MOST_ROWS), MOST_ROWS)
         found = {}
         for name in names:
             column, before = table.column(name), 0
             declared = self._asked.column(name)
-            encoded = pyarrow.types.is_dictionary(column.type)
+            encoded = pa.types.is_dictionary(column.type)
             parsed = self._written or isinstance(declared, Bounded)
             if parsed and is_text(column.type) and not encoded:
                 some = telling(one_array(part.column(0)) for part in self._there.tally([name]))
-                column, before = _joined(pyarrow.chunked_array([some]), column), len(some)
+                column, before = _joined(pa.chunked_array([some]), column), len(some)
             with suppress(Refused):
                 found[name] = Seen.of(self._typed(name, column)).only(slice(before, None))
         return found
 
-    def _whole(self, name: str) -> pyarrow.ChunkedArray:
+    def _whole(self, name: str) -> pa.ChunkedArray:
         return self._rows.read([name])[name]
 
     @cached_property
@@ -188,11 +182,11 @@ class Counted:
         asked = self._asked
         return name in (*asked.known, *asked.wanted) or isinstance(asked.column(name), Bounded)
 
-    def _typed(self, name: str, column: pyarrow.ChunkedArray, *, guess: bool = True) -> Values:
+    def _typed(self, name: str, column: pa.ChunkedArray, *, guess: bool = True) -> Values:
         declared = self._asked.column(name)
         return typed(name, column, declared, written=self._written, guess=guess)
 
-    def _meant(self, name: str, column: pyarrow.ChunkedArray) -> tuple[Values, Meant]:
+    def _meant(self, name: str, column: pa.ChunkedArray) -> tuple[Values, Meant]:
         secret = self._typed(name, column)
         return secret, meant(secret, self._asked.column(name), written=self._written)
 
@@ -225,7 +219,7 @@ class Counted:
         every, person = self._every, self._asked.person
         values = every[name]
 
-        def codes(column: pyarrow.ChunkedArray) -> Codes:
+        def codes(column: pa.ChunkedArray) -> Codes:
             _, meaning = self._meant(name, _joined(values.column(0), column))
             if meaning.codes.count != count:  # a value that was not there before
                 raise changed()
@@ -257,15 +251,13 @@ class Counted:
 
     def _parts(self, others: Sequence[str], most: int) -> Iterator[_Combinations]:
         """Combinations with values of other columns, at least so many at a time, whole groups."""
-        import pyarrow
-
         names, least = dict.fromkeys([*self._asked.known, *others]), max(_MANY, most)
-        held: list[pyarrow.Table] = []
+        held: list[pa.Table] = []
         for batch in self._there.tally(list(names)):
             held.append(batch)
             if sum(map(len, held)) < least:
                 continue
-            whole = pyarrow.concat_tables(held)
+            whole = pa.concat_tables(held)
             groups = self._groups(whole)
             begin = int(np.searchsorted(groups.labels, groups.count - 1))
             if begin:
@@ -273,22 +265,22 @@ class Counted:
                     Groups(groups.labels[:begin], groups.count - 1), whole.slice(0, begin)
                 )
             held = [whole.slice(begin)]
-        if held and len(last := pyarrow.concat_tables(held)):
+        if held and len(last := pa.concat_tables(held)):
             yield _combinations(self._groups(last), last)
 
-    def _groups(self, table: pyarrow.Table) -> Groups:
+    def _groups(self, table: pa.Table) -> Groups:
         codes = [shown(name, table.column(name)).codes for name in self._asked.known]
         labels = grouped(codes, len(table)).labels
         places = np.cumsum(np.append(False, labels[1:] != labels[:-1]))
         return Groups(places, int(places[-1]) + 1)
 
 
-def _rows(values: pyarrow.Table) -> int:
+def _rows(values: pa.Table) -> int:
     """How many rows have these different values."""
     return int(values.column(1).to_numpy().sum())
 
 
-def _most(every: dict[str, pyarrow.Table], *names: str) -> int:
+def _most(every: dict[str, pa.Table], *names: str) -> int:
     """How many different values are joined to some of them, at most, to be read alike."""
     return max(len(every[name]) if name in every else 0 for name in names)
 
@@ -297,9 +289,7 @@ class _TwiceError(Exception):
     """A value occurs twice."""
 
 
-def _each_once(parts: Iterable[pyarrow.Table]) -> Iterator[pyarrow.Array]:
-    import pyarrow.compute as pc
-
+def _each_once(parts: Iterable[pa.Table]) -> Iterator[pa.Array]:
     for part in parts:
         present = part.filter(pc.is_valid(part.column(0)))
         if pc.any(pc.greater(present.column(1), 1)).as_py():
@@ -307,14 +297,12 @@ def _each_once(parts: Iterable[pyarrow.Table]) -> Iterator[pyarrow.Array]:
         yield one_array(present.column(0))
 
 
-def _combinations(groups: Groups, table: pyarrow.Table) -> _Combinations:
+def _combinations(groups: Groups, table: pa.Table) -> _Combinations:
     return _Combinations(
         groups, table.column(table.num_columns - 1).to_numpy().astype(np.int64), table
     )
 
 
-def _joined(every: pyarrow.ChunkedArray, some: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+def _joined(every: pa.ChunkedArray, some: pa.ChunkedArray) -> pa.ChunkedArray:
     """Some values after every different one: whatever is read from them is read alike."""
-    import pyarrow
-
-    return pyarrow.chunked_array([*every.chunks, *some.cast(every.type).chunks], every.type)
+    return pa.chunked_array([*every.chunks, *some.cast(every.type).chunks], every.type)

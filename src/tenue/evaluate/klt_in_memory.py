@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from ..engine.contract import Numbers, Passes
 from ..engine.passes.sorted_runs import begins_of, whole_runs
@@ -21,9 +22,6 @@ from .one_table.count import Counts, Groups, counted, grouped
 from .one_table.diversity import distinct_values, holdings, needed_values
 from .one_table.identifying_columns import unprotected
 from .rows import Rows
-
-if TYPE_CHECKING:
-    import pyarrow
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ class Loaded:
         return typed(name, column, declared, written=self._written, guess=guess)
 
     def _shown(self, name: str) -> Shown:
-        column: pyarrow.ChunkedArray = self._read[name]
+        column: pa.ChunkedArray = self._read[name]
         return shown(name, column, self._asked.column(name))
 
     @cached_property
@@ -163,9 +161,7 @@ class Secret:
         """What each number means, for categories that are only written differently."""
         if not isinstance(self.column, Category):
             return None
-        import pyarrow
-
-        words = word_codes(pyarrow.array(self.column.categories), self.column)
+        words = word_codes(pa.array(self.column.categories), self.column)
         return np.append(0, words + 1)
 
     def key(self) -> Callable[[Numbers], Numbers]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from ..engine.contract import Tallied
 from ..engine.open import open_table, open_tally
 from ..engine.source.frame import arrow_table
 from ..engine.source.location import Files, Frame, Source, locate
 from ..errors import nearest, refuse
-
-if TYPE_CHECKING:
-    import pyarrow
 
 LARGE = 1 << 28
 """Files of so many bytes are counted by DuckDB; smaller ones are read once, which is quicker."""
@@ -36,7 +36,7 @@ class Rows:
 
     names: tuple[str, ...]
     written: bool
-    _load: Callable[[Sequence[str]], pyarrow.Table]
+    _load: Callable[[Sequence[str]], pa.Table]
     there: Tallied | None = None
 
     def find(self, name: str) -> str | None:
@@ -57,7 +57,7 @@ class Rows:
             )
         return found
 
-    def read(self, names: Sequence[str]) -> dict[str, pyarrow.ChunkedArray]:
+    def read(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         """The columns of these names, as spelled; refused if there is no row."""
         table = self._load(names)
         if table.num_rows == 0:
@@ -66,15 +66,13 @@ class Rows:
 
     def held(self, names: Sequence[str]) -> Rows:
         """The same table, whose columns of these names are loaded once, when the first is read."""
-        loaded: dict[str, pyarrow.ChunkedArray] = {}
+        loaded: dict[str, pa.ChunkedArray] = {}
 
-        def load(chosen: Sequence[str]) -> pyarrow.Table:
-            import pyarrow
-
+        def load(chosen: Sequence[str]) -> pa.Table:
             lacking = [name for name in dict.fromkeys([*chosen, *names]) if name not in loaded]
             if lacking:
                 loaded.update(zip(lacking, self._load(lacking).columns, strict=True))
-            return pyarrow.table([loaded[name] for name in chosen], names=list(chosen))
+            return pa.table([loaded[name] for name in chosen], names=list(chosen))
 
         return Rows(self.names, self.written, load, self.there)
 
@@ -87,8 +85,6 @@ def open_rows(source: object) -> Rows:
             numpy, a path or pattern of .csv, .tsv or .parquet files, duckdb://file#table, a DuckDB
             relation, or rows that are open already.
     """
-    import numpy as np
-
     if isinstance(source, Rows):
         return source
     if isinstance(source, list | tuple | np.ndarray):
@@ -104,8 +100,6 @@ def open_counted(source: object) -> Iterator[Rows]:
     its size, and for files of `LARGE` bytes or more. What `there` counts and what `read` gives is
     of one state of a table in PostgreSQL.
     """
-    import numpy as np
-
     if isinstance(source, Rows | list | tuple | np.ndarray):
         yield open_rows(source)
         return
@@ -152,9 +146,6 @@ def _once(
 
 
 def _matrix(source: Any) -> Rows:
-    import numpy as np
-    import pyarrow
-
     try:
         matrix = np.asarray(source)
     except ValueError:
@@ -162,9 +153,7 @@ def _matrix(source: Any) -> Rows:
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise refuse("evaluate.malformed-matrix")
     names = tuple(str(j) for j in range(matrix.shape[1]))
-    return _once(
-        names, lambda chosen: pyarrow.table({name: matrix[:, int(name)] for name in chosen})
-    )
+    return _once(names, lambda chosen: pa.table({name: matrix[:, int(name)] for name in chosen}))
 
 
 def _frame(found: Frame) -> Rows:

@@ -13,6 +13,9 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from ..arguments import checked_call, whole
 from ..text import percent, shortly
 from .check import quasi_identifiers_of, schema_of
@@ -128,12 +131,9 @@ def ncp(table: object, schema: object, suppressed: int = 0) -> float:
 
 def _penalty(column: Any, domain: Domain) -> Fraction:
     """The sum over all rows; of a blank nothing is known."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if pyarrow.types.is_dictionary(column.type):
+    if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    texts = pc.cast(column, pyarrow.large_string())
+    texts = pc.cast(column, pa.large_string())
     total = Fraction(0)
     for counted in pc.value_counts(texts).to_pylist():
         each = Fraction(1) if counted["values"] is None else domain.penalty(counted["values"])

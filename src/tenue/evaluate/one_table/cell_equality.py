@@ -17,18 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...schema import Boolean, Category, Column
 from ..column_types import Values, is_text, kind_of, one_array
 from ..factorize import Codes, coded
-
-if TYPE_CHECKING:
-    import pyarrow
-
 
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
 # each is applied to what the one before has made: +07.50 becomes 7.5
@@ -60,11 +58,8 @@ class Shown:
     respelled: bool
 
 
-def shown(name: str, column: pyarrow.ChunkedArray, declared: Column | None = None) -> Shown:
+def shown(name: str, column: pa.ChunkedArray, declared: Column | None = None) -> Shown:
     """What the file shows of a column; `declared` only tells which spellings mean the same."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     array = one_array(column)
     kind = kind_of(array.type, name)
     if pa.types.is_floating(array.type):
@@ -84,8 +79,6 @@ def shown(name: str, column: pyarrow.ChunkedArray, declared: Column | None = Non
 
 def _doubles(array: Any, declared: Column | None) -> Shown:
     """By their bits: the two zeros look different, and NaN is no blank."""
-    import pyarrow as pa
-
     blank = array.is_null().to_numpy(zero_copy_only=False)
     values = array.to_numpy(zero_copy_only=False).copy()
     nan = np.isnan(values)
@@ -101,8 +94,6 @@ def _doubles(array: Any, declared: Column | None) -> Shown:
 
 def _fills_a_blank(array: Any, declared: Column | None) -> bool:
     """Whether there are blanks, and beside them the value that the schema says they stand for."""
-    import pyarrow.compute as pc
-
     if declared is None or declared.missing is None or not array.null_count:
         return False
     value: Any = declared.missing
@@ -113,9 +104,6 @@ def _fills_a_blank(array: Any, declared: Column | None) -> bool:
 
 
 def _respelled(words: Any) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     words = pc.cast(words, pa.large_string())
     plain = pc.utf8_lower(pc.utf8_trim_whitespace(words))
     numbers = pc.fill_null(pc.match_substring_regex(plain, _NUMBER), False)
@@ -144,9 +132,6 @@ def meant(values: Values, declared: Column | None = None, *, written: bool = Fal
     Parameters
         written: the column is text from a file without types, where a blank is missing.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     array = values.array
     if not is_text(array.type):
         return Meant(values.coded(), merged=False)
@@ -179,9 +164,6 @@ def word_codes(words: Any, declared: Column | None) -> Whole:
         >>> word_codes(pyarrow.array(["flu", "Flu ", "7", "7.0"]), None).tolist()
         [0, 0, 1, 1]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     plain = pc.utf8_normalize(pc.cast(words, pa.large_string()), form="NFKC")
     plain = pc.utf8_lower(pc.utf8_trim_whitespace(plain))
     if isinstance(declared, Boolean):

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...schema.case_insensitive import names_a_person
 from ...text import named, percent
 from ..column_types import can_be, is_text, one_array
 from ..factorize import coded
 from .functional_dependence import Determined
-
-if TYPE_CHECKING:
-    import pyarrow
-
 
 NEARLY = 0.9
 """A column by which so many rows are found tells nearly everybody apart, duplicates or not."""
@@ -23,21 +22,19 @@ _SPREAD = 10  # whole numbers that are names are numbered through, with gaps,
 _DIGITS = 8  # or have so many digits, all of them
 
 
-def found_by(column: pyarrow.ChunkedArray) -> float:
+def found_by(column: pa.ChunkedArray) -> float:
     """The share of rows that are found by whoever knows this column of a person: 0 to 1.
 
     Among rows with equal values he guesses, so it is the number of different values over the number
     of rows. A blank finds nobody; a single row is found by anything, and told apart from none.
     """
-    import pyarrow as pa
-
     array = one_array(column)
     if len(array) < 2 or pa.types.is_nested(array.type):
         return 0.0
     return coded(array, ordered=False).count / len(array)
 
 
-def telling(columns: Mapping[str, pyarrow.ChunkedArray]) -> dict[str, float]:
+def telling(columns: Mapping[str, pa.ChunkedArray]) -> dict[str, float]:
     """The columns that tell nearly everybody apart, and the share of rows that each finds."""
     return nearly_all({name: found_by(column) for name, column in columns.items()})
 
@@ -47,7 +44,7 @@ def nearly_all(shares: Mapping[str, float]) -> dict[str, float]:
     return {name: share for name, share in shares.items() if share >= NEARLY}
 
 
-def names_rows(name: str, column: pyarrow.ChunkedArray) -> bool:
+def names_rows(name: str, column: pa.ChunkedArray) -> bool:
     """Whether a column that nobody declared looks like names of persons or of rows."""
     array = one_array(column)
     if not may_name(array.type):
@@ -62,8 +59,6 @@ def names_rows(name: str, column: pyarrow.ChunkedArray) -> bool:
 
 def may_name(kind: Any) -> bool:
     """Whether names can be stored so: as whole numbers or text."""
-    import pyarrow as pa
-
     return bool(pa.types.is_integer(kind) or is_text(kind))
 
 
@@ -73,9 +68,6 @@ def are_names(parts: Iterable[Any]) -> bool:
     They come in parts, each of which may be forgotten when the next one comes. Amounts of money may
     never repeat either, but are neither close together nor all as long.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     many, measured, ends, lengths = 0, [pa.float64(), pa.timestamp("us")], [], []
     numbered = True
     for part in parts:
@@ -101,8 +93,6 @@ def are_names(parts: Iterable[Any]) -> bool:
 
 def _plain(values: Any) -> Any:
     """Whole numbers as they are, and text in a type of which everything is known: not views."""
-    import pyarrow as pa
-
     array = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     return array if pa.types.is_integer(array.type) else array.cast(pa.large_string())
 

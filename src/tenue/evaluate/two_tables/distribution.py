@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...arguments import checked_call, whole
@@ -216,13 +218,10 @@ def spread_of_values(values: Values, column: Bounded) -> Spread | None:
 def word_shares(values: Values) -> dict[str | None, float]:
     """The share of each word, and of blanks under None; in the order of words, so that no last
     digit of a sum tells in which order rows came."""
-    import pyarrow
-    import pyarrow.compute as pc
-
     array = values.array
-    if pyarrow.types.is_dictionary(array.type):
+    if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    counts = pc.value_counts(pc.cast(array, pyarrow.large_string()))
+    counts = pc.value_counts(pc.cast(array, pa.large_string()))
     size = len(array)
     found = {one["values"]: one["counts"] / size for one in counts.to_pylist()}
     return dict(sorted(found.items(), key=lambda pair: (pair[0] is None, pair[0] or "")))
