@@ -36,7 +36,7 @@ _CHUNK = 1 << 22
 Estimator = Literal["mean", "median"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LaplaceIntegral:
     """Averages over truth and noise for one prior, one rate and one estimator."""
 

@@ -1,8 +1,7 @@
-"""A release made anywhere beside its original: risk and utility in one.
+"""A release, of any tool, beside its original: risk and utility in one.
 
-An interval stands for its middle, whichever tool wrote it: `[30, 39]` of Tenue, `[30, 40[` of ARX,
-`(30,40]` of R. A star stands for a blank. That is how a reader would count with them; nothing is
-promised by it.
+An interval is read as its midpoint, whichever tool wrote it: `[30, 39]` of Tenue, `[30, 40[` of
+ARX, `(30,40]` of R. A star is read as missing. This only compares numbers; it promises nothing.
 """
 
 from __future__ import annotations
@@ -37,23 +36,20 @@ _ANYTHING = re.compile(r"\*+")
 
 
 def as_single_values(rows: Rows, schema: Table | None) -> tuple[Rows, tuple[str, ...]]:
-    """The table with middles for intervals, and which of its columns had any."""
+    """The table with midpoints for intervals, and the columns that had any."""
     read = rows.read(rows.names)
-    made: dict[str, Any] = {}
-    for name, column in read.items():
-        declared = None if schema is None else schema.columns.get(name)
-        middles = _middles(column, declared)
-        if middles is not None:
-            made[name] = middles
+    columns = {} if schema is None else schema.columns
+    tried = {name: _midpoints(column, columns.get(name)) for name, column in read.items()}
+    midpoints = {name: column for name, column in tried.items() if column is not None}
 
     def load(chosen: Sequence[str]) -> pa.Table:
-        return pa.table([made.get(name, read[name]) for name in chosen], names=list(chosen))
+        return pa.table([midpoints.get(name, read[name]) for name in chosen], names=list(chosen))
 
-    return Rows(rows.names, rows.written, load), tuple(made)
+    return Rows(rows.names, rows.written, load), tuple(midpoints)
 
 
-def _middles(column: pa.ChunkedArray, declared: Column | None) -> Any:
-    """The middles of a column of intervals; None if it is none."""
+def _midpoints(column: pa.ChunkedArray, declared: Column | None) -> Any:
+    """The midpoints of a column of intervals; None if it has none."""
     array = one_array(column)
     if isinstance(declared, Category | Boolean) or not is_text(array.type):
         return None
@@ -67,14 +63,14 @@ def _middles(column: pa.ChunkedArray, declared: Column | None) -> Any:
         return None
     for read, kind in ((float, pa.float64()), (_moment, pa.timestamp("us"))):
         try:
-            middles = [None if text is None else _middle(text, read) for text in texts]
+            midpoints = [None if text is None else _midpoint(text, read) for text in texts]
         except ValueError:
             continue
-        return pa.chunked_array([pa.array(middles, kind).take(coded.indices)])
+        return pa.chunked_array([pa.array(midpoints, kind).take(coded.indices)])
     return None
 
 
-def _middle(text: str, read: Callable[[str], Any]) -> Any:
+def _midpoint(text: str, read: Callable[[str], Any]) -> Any:
     if _ANYTHING.fullmatch(text):
         return None
     found = _INTERVAL.fullmatch(text)
@@ -83,20 +79,20 @@ def _middle(text: str, read: Callable[[str], Any]) -> Any:
 
 
 def _moment(text: str) -> datetime.datetime:
-    """A date or datetime; what is in a zone is no moment of a clock on the wall."""
+    """A date or datetime; one with a time zone is not a value of a column."""
     found = datetime.datetime.fromisoformat(text)
     if found.tzinfo is not None:
         raise ValueError(text)
     return found
 
 
-# -- A release made anywhere beside its original: risk and utility in one --------------------------
+# -- Risk and utility ------------------------------------------------------------------------------
 
-ROW_BY_ROW = "Row i of both tables is held to be the same record."
+ROW_BY_ROW = "Row i of both tables is assumed to be the same record."
 AS_WHOLES = "The tables were compared as wholes, and no record was linked"
 OF_OTHER_LENGTH = (
-    f"{AS_WHOLES}: they have different numbers of rows, so nothing says which row of one is which "
-    "of the other. To measure linkage, leave the same rows out of the original."
+    f"{AS_WHOLES}: they have different numbers of rows, so it is unknown which rows correspond. To "
+    "measure linkage, leave the same rows out of the original."
 )
 IN_RANDOM_ORDER = (
     f"{AS_WHOLES}: the certificate beside the release is one of Tenue, whose releases have their "
@@ -104,27 +100,25 @@ IN_RANDOM_ORDER = (
 )
 SHUFFLED = (
     "The certificate beside the release is one of Tenue, whose releases have their rows in random "
-    "order: row i is not the same record in both, and figures row by row mean nothing. Compare the "
-    "tables as wholes (related=False, --unrelated)."
+    "order: row i is not the same record in both tables, and figures row by row are meaningless. "
+    "Compare the tables as wholes (related=False, --unrelated)."
 )
-MIDDLES = "Intervals of {columns} were taken for their middle, and stars for blanks."
+MIDDLES = "Intervals of {columns} were read as their midpoints, and stars as missing values."
 SETS = (
-    "`{column}` has values that are none of its categories, such as sets or stars. Each counts as "
-    "a category of its own, as far from the others as they are from each other."
+    "`{column}` has values that are not among its categories, such as sets or stars. Each counts "
+    "as a category of its own; all different categories are equally far apart."
 )
-WIDTHS = "Without a schema, distances are over the range of the values that occur."
+WIDTHS = "Without a schema, distances are relative to the range of the values that occur."
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Comparison:
-    """What a release risks and what it is worth. Computed from the original: for the holder only.
+    """Risk and utility of a release. Computed from the original: for the holder only.
 
-    rows, columns: of the release.
-    risk: what an intruder can do; None where rows have nothing to do with each other.
-    check: k, l and t of the release; None where no quasi-identifier is known.
+    risk: re-identification and disclosure; None where rows are not related.
+    check: k, l and t of the release; None without a quasi-identifier.
     utility: row by row, or of both tables as wholes.
-    released, compared: how columns are distributed: of the release by itself, and beside the
-        original.
+    released, compared: the distributions of columns, in the release alone and beside the original.
     notes: how it was measured.
     """
 
@@ -138,7 +132,7 @@ class Comparison:
     notes: tuple[str, ...]
 
     def warnings(self) -> list[str]:
-        """What undoes the protection of some column."""
+        """What defeats the protection of some column."""
         found = [] if self.check is None else list(self.check.warnings)
         if self.risk is None:
             return found
@@ -170,9 +164,14 @@ class Comparison:
         if self.risk is not None:
             parts += ["Risk", "\n".join(self.risk.sentences())]
         if self.check is not None:
-            parts += ["Who looks alike", str(self.check)]
+            parts += ["Equivalence classes", str(self.check)]
         parts += ["Utility", str(self.utility), *self.notes]
-        return "\n".join(map(_in_time, "\n\n".join(parts).splitlines()))
+        lines = "\n\n".join(parts).splitlines()
+        # indented lines and tables are short already
+        return "\n".join(
+            hanging(line) if len(line) > WIDTH and not line.startswith(" ") else line
+            for line in lines
+        )
 
 
 @checked_call
@@ -184,7 +183,7 @@ def compare(
     confidential: Iterable[str] | None = None,
     related: bool | None = None,
 ) -> Comparison:
-    """What a release risks and what it is worth, whoever made it: sdcMicro, ARX, a script.
+    """Risk and utility of a release of any tool: sdcMicro, ARX, a script.
 
     Parameters
         original, released: tables. If they have different numbers of rows, because some were left
@@ -192,8 +191,8 @@ def compare(
         schema: roles, domains and taxonomies; or else
         quasi_identifiers, confidential: columns; without any, no k, l and t are measured.
         related: whether row i of both is the same record. If not, the tables are compared as
-            wholes, and no record can be linked. If not given, it is so where both have equally
-            many rows, unless a certificate of Tenue lies beside the release: its rows are shuffled.
+            wholes, and no record can be linked. By default it is, if both have equally many rows
+            and no certificate of Tenue lies beside the release: its rows are shuffled.
 
     Example
         >>> town = [[30, 1], [31, 2], [40, 1], [41, 2]]
@@ -228,13 +227,8 @@ def compare(
     )
 
 
-def _in_time(line: str) -> str:
-    """A line that ends within the screen; indented ones and tables are short already."""
-    return hanging(line) if len(line) > WIDTH and not line.startswith(" ") else line
-
-
 def _is_recoded(attribute: Attribute, schema: Table | None) -> bool:
-    """Whether a declared taxonomy does not have all of its values."""
+    """Whether the declared taxonomy lacks some of its values."""
     column = None if schema is None else schema.columns.get(attribute.name)
     return (
         isinstance(attribute, Nominal)
@@ -244,16 +238,13 @@ def _is_recoded(attribute: Attribute, schema: Table | None) -> bool:
 
 
 def _why_wholes(before: Rows, after: Rows, released: object) -> str | None:
-    """Why row i cannot be held to be the same record in both tables; None if it can."""
-    beside = None
+    """Why row i cannot be assumed to be the same record in both tables; None if it can."""
     if isinstance(released, str | os.PathLike):
         beside = certificate_beside(Path(released))
-    if beside is not None and beside.certificate is not None:
-        return IN_RANDOM_ORDER
-    first, second = (
-        len(next(iter(rows.read(rows.names[:1]).values()))) for rows in (before, after)
-    )
-    return None if first == second else OF_OTHER_LENGTH
+        if beside is not None and beside.certificate is not None:
+            return IN_RANDOM_ORDER
+    sizes = {len(next(iter(rows.read(rows.names[:1]).values()))) for rows in (before, after)}
+    return None if len(sizes) == 1 else OF_OTHER_LENGTH
 
 
 def _looked_at(
@@ -264,14 +255,13 @@ def _looked_at(
     secret: list[str],
     *given: Iterable[str] | None,
 ) -> Check | None:
-    """k, l and t by those columns that the release has; None if it has no quasi-identifier."""
-    shown = [name for name in known if after.find(name) is not None]
-    if not shown:
+    """k, l and t by the columns that the release has; None if it has no quasi-identifier."""
+    known, secret = ([name for name in names if after.find(name)] for names in (known, secret))
+    if not known:
         return None
     if schema is not None and given == (None, None):
         return check(released, schema)
-    there = [name for name in secret if after.find(name) is not None]
-    return check(released, schema, quasi_identifiers=shown, confidential=there)
+    return check(released, schema, quasi_identifiers=known, confidential=secret)
 
 
 def _names(given: Iterable[str] | None, schema: Any, role: str) -> list[str]:

@@ -1,11 +1,12 @@
-"""The groups of a table from counts that are made where its rows are, some groups at a time.
+"""The groups of a table from counts made where its rows are, some groups at a time.
 
-What is equal is decided by the same functions as for rows. They are shown every different value of
-a column, each once, and then the combinations of values in the order of groups.
+The same functions as for rows decide which values are equal. They get every different value of a
+column once, and then the combinations of values in the order of groups.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,8 +24,7 @@ from ..schema import Bounded
 from ..schema.case_insensitive import names_a_person
 from .column_types import Values, is_text, one_array, telling, typed
 from .factorize import Codes
-from .klt import ConfidentialColumn, Part, Sizes, changed
-from .klt_in_memory import Asked
+from .klt import Asked, ConfidentialColumn, Part, Sizes, changed
 from .one_table import identifying_columns
 from .one_table.cell_equality import Meant, meant, shown
 from .one_table.count import Groups, counted, grouped, total
@@ -35,16 +35,14 @@ from .rows import Rows
 Whole = NDArray[np.int64]
 
 _MANY = 1 << 18
-"""So many combinations, at least, are looked at together."""
+"""At least so many combinations are processed together."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Combinations:
-    """Combinations of values in some whole groups.
+    """Combinations of values in some whole groups, numbered in their order.
 
-    groups: the group of each combination; groups are numbered as they follow one another.
-    times: how many rows each combination has.
-    table: the combinations.
+    times: the number of rows of each combination.
     """
 
     groups: Groups
@@ -53,7 +51,7 @@ class _Combinations:
 
     @property
     def sizes(self) -> Whole:
-        """How many rows each group has."""
+        """The number of rows of each group."""
         return total(self.groups.labels, self.times, self.groups.count)
 
 
@@ -61,20 +59,18 @@ class Counted:
     """The groups of a table whose rows stay where they are.
 
     Guarantee
-        What is held grows with the different values of a column and the number of groups, never
-        with the number of rows: the different values of quasi-identifiers, confidential columns
-        and, before all else is counted, of names of persons; at most as many combinations of
-        values as a column has values, or 2^18.
+        Memory grows with the different values of a column and the number of groups, never with the
+        number of rows: the different values of quasi-identifiers, confidential columns and, before
+        anything else is counted, of names of persons; at most as many combinations of values as a
+        column has values, or 2^18.
     """
 
     def __init__(self, rows: Rows, there: Tallied, asked: Asked) -> None:
         self._rows, self._there, self._asked = rows, there, asked
         self._written = rows.written
 
-    # -- groups --------------------------------------------------------------------------------
-
     def sizes(self) -> Sizes:
-        """So many groups have so many units and so many rows; refused if there is no row."""
+        """The sizes of groups; an empty table is refused."""
         _, rows_of_persons = self._names
         every = self._every
         found = self._sizes()
@@ -104,24 +100,22 @@ class Counted:
 
     @cached_property
     def _every(self) -> dict[str, pa.Table]:
-        """The different values of the columns of which all must be known."""
+        """The different values of columns whose values must all be known."""
         return {name: self.values(name) for name in self._asked.used if self._needs_every(name)}
 
     @cached_property
     def _wanted(self) -> dict[str, tuple[Values, Meant]]:
         return {name: self._meant(name, self._every[name].column(0)) for name in self._asked.wanted}
 
-    # -- columns -------------------------------------------------------------------------------
-
     def values(self, name: str) -> pa.Table:
-        """Each different value of a column, and how many rows have it; refused if no row is."""
+        """Each different value of a column and its number of rows; an empty table is refused."""
         parts = [part for part in self._there.tally([name]) if len(part)]
         if not parts:
             raise refuse("evaluate.evaluated-table-empty")
         return pa.concat_tables(parts)
 
     def names_rows(self, name: str) -> bool:
-        """Whether a column that nobody declared looks like names of persons or of rows."""
+        """Whether an undeclared column seems to name persons or rows."""
         if not self._there.can_tell(name):
             kind = self._there.some([name], 1, 1).column(0).type
             return identifying_columns.may_name(kind) and identifying_columns.names_rows(
@@ -139,7 +133,7 @@ class Counted:
             return False
 
     def found_by(self, name: str, rows: int) -> float:
-        """The share of rows that are found by whoever knows this column of a person."""
+        """The share of rows that an intruder who knows this column finds."""
         if not self._there.can_tell(name):
             return identifying_columns.found_by(self._whole(name))
         return 0.0 if rows < 2 else self._there.different(name) / rows
@@ -165,8 +159,8 @@ class Counted:
 
     @cached_property
     def _names(self) -> tuple[bool, int | None]:
-        """Whether some name of a person seems to be written in two ways, and how many rows have
-        names; these are forgotten again."""
+        """Whether some person's name seems to be written in two ways, and the number of rows with
+        names; the names themselves are not kept."""
         person = self._asked.person
         if person is None:
             return False, None
@@ -174,10 +168,10 @@ class Counted:
         return shown(person, names.column(0)).respelled, _rows(names)
 
     def _needs_every(self, name: str) -> bool:
-        """Whether what a value is depends on all values of its column.
+        """Whether the meaning of a value depends on all values of its column.
 
-        Names of persons are compared as they are stored, group by group, unless they are texts that
-        are declared numbers or dates: then they are such if all of them are.
+        Names of persons are compared as stored, group by group, unless they are texts declared as
+        numbers or dates: these are read as such only if all of them can be.
         """
         asked = self._asked
         return name in (*asked.known, *asked.wanted) or isinstance(asked.column(name), Bounded)
@@ -195,14 +189,13 @@ class Counted:
         if person is None:
             sizes, groups = self._there.sizes(self._asked.known)
             return Sizes(sizes, sizes, groups)
-        seen: dict[tuple[int, int], int] = {}
+        seen: Counter[tuple[int, int]] = Counter()
         for part in self._parts([person], _most(self._every, person)):
             units = part.groups.units(self._persons(part))
             pairs, times = np.unique(np.stack([units, part.sizes]), axis=1, return_counts=True)
-            for (one, many), more in zip(pairs.T.tolist(), times.tolist(), strict=True):
-                seen[one, many] = seen.get((one, many), 0) + more
-        both = np.array(list(seen), np.int64).reshape(-1, 2)
-        return Sizes(both[:, 0], both[:, 1], np.array(list(seen.values()), np.int64))
+            keys = zip(*pairs.tolist(), strict=True)
+            seen.update(dict(zip(keys, times.tolist(), strict=True)))
+        return Sizes.of(seen)
 
     def _persons(self, part: _Combinations) -> Codes:
         person, every, begin = self._asked.person, self._every, 0
@@ -215,7 +208,7 @@ class Counted:
         return Codes(codes.codes[begin:], codes.count)
 
     def _diversity(self, name: str, count: int) -> Iterator[Part]:
-        """Some groups at a time; `count` is how many values the column has."""
+        """Some groups at a time; `count` is the number of values of the column."""
         every, person = self._every, self._asked.person
         values = every[name]
 
@@ -250,7 +243,7 @@ class Counted:
             yield Part(counts, needed_values(one), part.sizes)
 
     def _parts(self, others: Sequence[str], most: int) -> Iterator[_Combinations]:
-        """Combinations with values of other columns, at least so many at a time, whole groups."""
+        """Combinations with values of other columns, in whole groups, at least `most` at a time."""
         names, least = dict.fromkeys([*self._asked.known, *others]), max(_MANY, most)
         held: list[pa.Table] = []
         for batch in self._there.tally(list(names)):
@@ -261,9 +254,8 @@ class Counted:
             groups = self._groups(whole)
             begin = int(np.searchsorted(groups.labels, groups.count - 1))
             if begin:
-                yield _combinations(
-                    Groups(groups.labels[:begin], groups.count - 1), whole.slice(0, begin)
-                )
+                kept = Groups(groups.labels[:begin], groups.count - 1)
+                yield _combinations(kept, whole.slice(0, begin))
             held = [whole.slice(begin)]
         if held and len(last := pa.concat_tables(held)):
             yield _combinations(self._groups(last), last)
@@ -271,17 +263,17 @@ class Counted:
     def _groups(self, table: pa.Table) -> Groups:
         codes = [shown(name, table.column(name)).codes for name in self._asked.known]
         labels = grouped(codes, len(table)).labels
-        places = np.cumsum(np.append(False, labels[1:] != labels[:-1]))
-        return Groups(places, int(places[-1]) + 1)
+        numbers = np.cumsum(np.append(False, labels[1:] != labels[:-1]))
+        return Groups(numbers, int(numbers[-1]) + 1)
 
 
 def _rows(values: pa.Table) -> int:
-    """How many rows have these different values."""
+    """The number of rows with these different values."""
     return int(values.column(1).to_numpy().sum())
 
 
 def _most(every: dict[str, pa.Table], *names: str) -> int:
-    """How many different values are joined to some of them, at most, to be read alike."""
+    """The largest number of different values that `_joined` adds for one of these columns."""
     return max(len(every[name]) if name in every else 0 for name in names)
 
 
@@ -304,5 +296,5 @@ def _combinations(groups: Groups, table: pa.Table) -> _Combinations:
 
 
 def _joined(every: pa.ChunkedArray, some: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Some values after every different one: whatever is read from them is read alike."""
+    """Some values after every different one, so that all of them are read in the same way."""
     return pa.chunked_array([*every.chunks, *some.cast(every.type).chunks], every.type)

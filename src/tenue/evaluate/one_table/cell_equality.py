@@ -1,15 +1,13 @@
-"""When two cells are the same: to find a row by how they look, to learn from it by what they mean.
+"""When two cells are equal: quasi-identifiers by their text, confidential values by their meaning.
 
-A quasi-identifier is what the file shows. Who reads `30` in one row and `30.0`, `030` or ` 30` in
-another can tell the two rows apart, whatever the number means. Merging them would overstate k, so
-nothing is read as a number or a date, nothing is trimmed, and what the schema declares for missing
-values is not filled in.
+An intruder who reads `30` in one row and `30.0`, `030` or ` 30` in another can distinguish the two
+rows, whatever the number means. Merging them would overstate k, so quasi-identifiers are not read
+as numbers or dates, not trimmed, and the value declared for missing ones is not filled in.
 
-A confidential value is what it means, so that l is never overstated by the way it is written.
-Whoever reads `Flu`, `flu` and `flu ` in a group knows that everybody there has the flu. Words are
-therefore compared without regard to case, to spaces around them and to Unicode's ways of writing a
-letter; numbers and days by value, also where some cell of the column is none; true and false as the
-engine reads them. In a file of text a word of spaces only is as missing as none.
+A reader who finds `Flu`, `flu` and `flu ` in a group knows that everybody there has the flu. So
+that l is never overstated, words are compared regardless of case, of spaces around them and of
+their Unicode form; numbers and days by value, even if other cells of the column are neither; true
+and false as the engine reads them. In a text file a cell of spaces only is missing.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...schema import Boolean, Category, Column
+from ...text import named
 from ..column_types import Values, is_text, kind_of, one_array
 from ..factorize import Codes, coded
 
@@ -48,9 +47,8 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """One column of quasi-identifiers.
+    """A quasi-identifier: codes that are equal for equal texts.
 
-    codes: equal for what looks equal.
     respelled: whether some value seems to be written in more than one way.
     """
 
@@ -59,7 +57,7 @@ class Shown:
 
 
 def shown(name: str, column: pa.ChunkedArray, declared: Column | None = None) -> Shown:
-    """What the file shows of a column; `declared` only tells which spellings mean the same."""
+    """A column by its texts; `declared` only decides which spellings have the same meaning."""
     array = one_array(column)
     kind = kind_of(array.type, name)
     if pa.types.is_floating(array.type):
@@ -78,11 +76,11 @@ def shown(name: str, column: pa.ChunkedArray, declared: Column | None = None) ->
 
 
 def _doubles(array: Any, declared: Column | None) -> Shown:
-    """By their bits: the two zeros look different, and NaN is no blank."""
+    """By their bits: the two zeros are different texts, and NaN is not a missing value."""
     blank = array.is_null().to_numpy(zero_copy_only=False)
     values = array.to_numpy(zero_copy_only=False).copy()
     nan = np.isnan(values)
-    values[nan] = np.nan  # all NaN look alike
+    values[nan] = np.nan  # every NaN is written alike
     bits = values.view(f"i{values.dtype.itemsize}")
     codes = coded(pa.array(bits, mask=blank if blank.any() else None), ordered=True)
     zeros = values == 0
@@ -93,7 +91,7 @@ def _doubles(array: Any, declared: Column | None) -> Shown:
 
 
 def _fills_a_blank(array: Any, declared: Column | None) -> bool:
-    """Whether there are blanks, and beside them the value that the schema says they stand for."""
+    """Whether there are missing values beside the value that the schema declares for them."""
     if declared is None or declared.missing is None or not array.null_count:
         return False
     value: Any = declared.missing
@@ -116,9 +114,8 @@ def _respelled(words: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Meant:
-    """One confidential column.
+    """A confidential column: codes that are equal for equal meanings; numbers and times in order.
 
-    codes: equal for values that mean the same; of numbers and times in their order.
     merged: whether some values that are written differently count as one.
     """
 
@@ -127,7 +124,7 @@ class Meant:
 
 
 def meant(values: Values, declared: Column | None = None, *, written: bool = False) -> Meant:
-    """What the values of a column mean; `declared` says how they are read.
+    """A column by its meanings; `declared` decides how values are read.
 
     Parameters
         written: the column is text from a file without types, where a blank is missing.
@@ -157,7 +154,7 @@ def meant(values: Values, declared: Column | None = None, *, written: bool = Fal
 
 
 def word_codes(words: Any, declared: Column | None) -> Whole:
-    """A number for each word of an Arrow array: equal for those that mean the same.
+    """A number for each word of an Arrow array, equal for equal meanings.
 
     Example
         >>> import pyarrow
@@ -178,43 +175,39 @@ def word_codes(words: Any, declared: Column | None) -> Whole:
     if number.any():
         digits = plain.filter(pa.array(number)).to_pylist()
         first: dict[Decimal, int] = {}  # 7 and 7.0 are equal, 2^53 and 2^53 + 1 are not
-        same = [first.setdefault(Decimal(text), place) for place, text in enumerate(digits)]
+        same = [first.setdefault(Decimal(text), index) for index, text in enumerate(digits)]
         codes[number] = codes[number][same]
     return codes
 
 
+def _noted(text: str, names: list[str]) -> list[str]:
+    return [text.format(named(names))] if names else []
+
+
 def respelled(names: list[str]) -> list[str]:
-    """Quasi-identifiers that are written in more than one way."""
-    if not names:
-        return []
-    return [
-        f"Some values of {named(names)} are written in more than one way, as 7 and 07 are, or a "
-        "blank and what is declared for it. An intruder can tell them apart, so they count as "
-        "different; written alike, k may be larger."
-    ]
+    """The note about quasi-identifiers that are written in more than one way."""
+    return _noted(
+        "Some values of {} are written in more than one way, such as 7 and 07, or a missing value "
+        "and the value declared for it. An intruder can distinguish them, so they count as "
+        "different; k may be larger if they are written alike.",
+        names,
+    )
 
 
 def renamed(names: list[str]) -> list[str]:
-    """Names of persons that may be written in more than one way."""
-    if not names:
-        return []
-    return [
-        f"Some values of {named(names)} may be two spellings of one person's, as 17 and 017 are, "
-        "or Ann and ann. Names are compared as they are stored, so each counts as a person: k and "
-        "l may be smaller."
-    ]
+    """The note about names of persons that may be written in more than one way."""
+    return _noted(
+        "Some values of {} may be two spellings of one person's name, such as 17 and 017, or Ann "
+        "and ann. Names are compared as stored, so each spelling counts as a person: k and l may "
+        "be smaller.",
+        names,
+    )
 
 
 def merged_values(names: list[str]) -> list[str]:
-    """Confidential values that count as one though they are written differently."""
-    if not names:
-        return []
-    return [
-        f"Some values of {named(names)} are written in more than one way, as flu and Flu are, or "
-        "7 and 7.0. They mean the same to whoever reads them, so they count as one for l and t."
-    ]
-
-
-def named(names: list[str]) -> str:
-    """Columns as they stand in a sentence."""
-    return ", ".join(f"`{name}`" for name in names)
+    """The note about confidential values that count as one though written differently."""
+    return _noted(
+        "Some values of {} are written in more than one way, such as flu and Flu, or 7 and 7.0. "
+        "They have the same meaning, so they count as one for l and t.",
+        names,
+    )
