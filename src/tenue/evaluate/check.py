@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from ..arguments import checked_call
 from ..errors import Refused, refuse
-from ..schema import Bounded, Column, Identifier, Schema, Table
+from ..schema import Bounded, Identifier, Schema, Table
 from ..text import named
 from .certificate import GROUP, UNCOUNTED, certificate_beside, quoted
 from .check_result import Check, Reading
-from .column_types import Values, typed
+from .column_types import Values, column_of, typed
 from .factorize import Codes
 from .klt import RECORD, Asked, Loaded, evaluate
 from .klt_by_counts import Counted
@@ -75,7 +75,7 @@ def check(
     beside = certificate_beside(Path(table)) if isinstance(table, str | os.PathLike) else None
     with open_counted(table) as rows:
         if rows.there is None:  # undeclared columns too, which may name persons
-            columns = {name: _column(declared, name) for name in rows.names}
+            columns = {name: column_of(declared, name) for name in rows.names}
             rows = rows.held([n for n, one in columns.items() if not isinstance(one, Identifier)])
         if beside is not None and beside.drawn and quasi_identifiers is None:
             secret = _chosen(rows, declared, confidential, "confidential")
@@ -215,15 +215,11 @@ class _Columns:
         """The columns that can be compared: not lists, nor values that are not as declared."""
         found = {}
         for name in names:
-            declared = _column(self._schema, name)
+            declared = column_of(self._schema, name)
             with suppress(Refused):
                 values = typed(name, self._read[name], declared, written=self._written)
                 found[name] = Seen.of(values)
         return found
-
-
-def _column(schema: Table | None, name: str) -> Column | None:
-    return None if schema is None else schema.columns.get(name)
 
 
 def schema_of(given: object) -> Table | None:

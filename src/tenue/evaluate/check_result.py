@@ -304,10 +304,9 @@ def _smallest(check: Check, who: str) -> str:
         )
     if check.k == 1:
         return f"{_classes(check.smallest_groups)} of one {who} only."
-    return (
-        f"Every equivalence class has at least {many(check.k, who)}; "
-        f"{check.smallest_groups:,} of them no more."
-    )
+    few = check.smallest_groups
+    verb = "class has" if few == 1 else "classes have"
+    return f"Every equivalence class has at least {many(check.k, who)}; {few:,} {verb} no more."
 
 
 def _alone(check: Check, who: str) -> str:

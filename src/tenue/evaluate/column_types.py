@@ -19,7 +19,7 @@ import pyarrow.types as types
 from numpy.typing import NDArray
 
 from ..errors import refuse
-from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
+from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number, Table
 from .factorize import Codes, coded
 
 Kind = Literal["number", "time", "category"]
@@ -29,6 +29,11 @@ _LARGEST = 1e100
 _GLANCE = 1000
 _LONG = r"[0-9](?:\.?[0-9]){15}"  # so many digits may be more than a double can hold
 _WHOLE = 2**53
+
+
+def column_of(schema: Table | None, name: str) -> Column | None:
+    """The declaration of a column."""
+    return None if schema is None else schema.columns.get(name)
 
 
 @dataclass(frozen=True, eq=False)

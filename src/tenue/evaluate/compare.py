@@ -23,7 +23,7 @@ from ..text import WIDTH, hanging, many, named
 from .certificate import certificate_beside
 from .check import check, schema_of
 from .check_result import Check
-from .column_types import is_text, one_array
+from .column_types import column_of, is_text, one_array
 from .risk import Risk, risk_of
 from .rows import Rows, open_rows
 from .two_tables.attributes import Attribute, Nominal, paired
@@ -38,8 +38,7 @@ _ANYTHING = re.compile(r"\*+")
 def as_single_values(rows: Rows, schema: Table | None) -> tuple[Rows, tuple[str, ...]]:
     """The table with midpoints for intervals, and the columns that had any."""
     read = rows.read(rows.names)
-    columns = {} if schema is None else schema.columns
-    tried = {name: _midpoints(column, columns.get(name)) for name, column in read.items()}
+    tried = {name: _midpoints(column, column_of(schema, name)) for name, column in read.items()}
     midpoints = {name: column for name, column in tried.items() if column is not None}
 
     def load(chosen: Sequence[str]) -> pa.Table:
@@ -229,7 +228,7 @@ def compare(
 
 def _is_recoded(attribute: Attribute, schema: Table | None) -> bool:
     """Whether the declared taxonomy lacks some of its values."""
-    column = None if schema is None else schema.columns.get(attribute.name)
+    column = column_of(schema, attribute.name)
     return (
         isinstance(attribute, Nominal)
         and isinstance(column, Category)

@@ -23,7 +23,7 @@ from ..engine.passes.sorted_runs import begins_of, whole_runs
 from ..errors import refuse
 from ..schema import Bounded, Category, Column, Table
 from .check_result import Check, Confidential
-from .column_types import Values, typed
+from .column_types import Values, column_of, typed
 from .factorize import Codes
 from .one_table.cell_equality import Shown, meant, merged_values, shown, word_codes
 from .one_table.closeness import farthest, ratio
@@ -246,7 +246,7 @@ class Asked:
 
     def column(self, name: str) -> Column | None:
         """The declaration of a column."""
-        return None if self.schema is None else self.schema.columns.get(name)
+        return column_of(self.schema, name)
 
     @property
     def used(self) -> list[str]:

@@ -68,7 +68,7 @@ def test_a_blank_is_not_the_value_declared_for_it() -> None:
     for rows in ([7, None, 7, None], [7.0, None, 7.0, None], ["7", None, "7", None]):
         found = tn.evaluate.check(pa.table({"x": rows}), declared)
         assert (found.k, found.groups) == (2, 2)
-        assert "a blank and what is declared for it" in found.notes[0]
+        assert "a missing value and the value declared for it" in found.notes[0]
     assert tn.evaluate.check(pa.table({"x": [8, None]}), declared).notes == ()
 
 

@@ -234,7 +234,7 @@ def test_a_stream_is_read_once_and_used_twice() -> None:
 def test_the_room_is_light_until_it_is_used() -> None:
     heavy = "scipy pandas polars pyarrow numba duckdb narwhals sqlglot typer"
     code = (
-        "import sys, tenue; tenue.evaluate.check;"
+        "import sys, tenue; tenue.evaluate;"
         f"print([m for m in {heavy.split()!r} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
