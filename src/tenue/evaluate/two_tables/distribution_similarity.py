@@ -248,10 +248,8 @@ class Likeness:
             cells = (column.quantiles, apart.get(column.name), column.histogram)
             shown = " ".join(f"{'' if cell is None else shortly(cell, 3):>9}" for cell in cells)
             lines.append(f"{column.name:<{width}}  {shown}")
-        lines.append(
-            "Changes, 0 is none: quantiles over the width of the domain, cumulated shares at"
-        )
-        lines.append("their largest difference, shares by total variation.")
+        lines.append("Changes, 0 is none: quantiles over the width of the domain, cumulated shares")
+        lines.append("at their largest difference, shares by total variation.")
         return "\n".join(lines)
 
 

@@ -1,11 +1,11 @@
 """Record linkage: how often the original record is found from its masked version.
 
-A bound is made of the same operations in the same order as a distance, each with a smaller or equal
+A bound applies the same operations in the same order as a distance, each to a smaller or equal
 number. Subtracting, squaring and adding never round a smaller number above a larger one, so a bound
 is never above a distance, and no margin is needed.
 
-The nearest original record of a masked one is not looked for. Its own original is at a known
-distance, so it is enough to know whether another one is nearer, and how many are as near.
+The nearest original record of a masked one need not be found. Its own original is at a known
+distance, so it suffices to know whether another one is nearer, and how many are as near.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_WORDS = 1000
 
 
 Bound = Callable[[int], Real | float]
-"""The least that an axis adds between one block of masked rows and each block of original ones."""
+"""A lower bound of an axis between one block of masked rows and each block of original ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +47,16 @@ class Axis(abc.ABC):
     scale: float
 
     def squared(self, masked: Whole, original: Whole) -> Real:
-        """What it adds to the squared distance of masked rows to original rows."""
+        """Its part of the squared distances of masked to original rows, broadcast."""
         return self.attribute.squared(masked, original, self.scale)
 
     @abc.abstractmethod
     def places(self, *, masked: bool) -> tuple[Real, float | None]:
-        """Where rows lie, for splitting; and how far apart different ones are, if that is fixed."""
+        """The positions of rows, for splitting; and the distance of different ones, if constant."""
 
     @abc.abstractmethod
     def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
-        """The least that it adds between these blocks of masked and of original rows."""
+        """Lower bounds of its part between these blocks of masked and of original rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Line(Axis):
         gone = np.isnan(values)
         if not gone.any():
             return values, None
-        # a blank is further from every number than they are from each other
+        # a missing value is further from every number than they are from each other
         beyond = 0.0 if gone.all() else values[~gone].max() + self.attribute.reach / self.scale
         return np.where(gone, beyond, values), None
 
@@ -82,7 +82,7 @@ class Line(Axis):
         def least(part: int) -> Real:
             below, above = held.low - wanted.high[part], wanted.low[part] - held.high
             gap = np.maximum(np.maximum(below, above), 0)
-            squares: Real = gap * gap  # infinite where either side has blanks only
+            squares: Real = gap * gap  # infinite if either side has missing values only
             if self.attribute.complete:
                 return squares
             one_blank = (wanted.blank[part] & held.number) | (held.blank & wanted.number[part])
@@ -145,7 +145,7 @@ def leaves(axes: Sequence[Axis], rows: Whole, *, masked: bool) -> list[Whole]:
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """Of each block: its least and its greatest number, whether it has any, whether a blank."""
+    """The least and greatest number of each block, and whether it has numbers and missing ones."""
 
     low: Real
     high: Real
@@ -165,7 +165,7 @@ class _Ends:
         )
 
 
-# -- Record linkage: how often the original record is found from its masked version ----------------
+# -- Linkage ---------------------------------------------------------------------------------------
 
 _MOST_CELLS = 2**21
 _LARGEST = 1e150
@@ -180,16 +180,16 @@ def record_linkage(
     scale: object = None,
     schema: object = None,
 ) -> float:
-    """The expected share of records that an intruder links rightly: 0 (safe) to 1.
+    """The expected share of records that an intruder links correctly: 0 (safe) to 1.
 
     The intruder has the whole original table and links each masked record to the nearest original
-    one; among several equally near ones he guesses. Exact, ties included; distances are computed in
-    doubles, attribute after attribute.
+    one, guessing among equally near ones. Exact, including ties; distances are computed in doubles,
+    attribute after attribute.
 
     Parameters
         original, masked: tables in which row i is the same record.
-        columns: what the intruder compares; all columns that both have if not given.
-        scale: a divisor for each column, in order or by name; raw values if not given.
+        columns: the columns to compare; by default, all that both tables have.
+        scale: a divisor for each column, in order or by name; raw values by default.
         schema: taxonomies of categories, and domains for missing values.
 
     Example
@@ -236,7 +236,7 @@ def _axes(attributes: list[Attribute], scale: list[float]) -> list[Axis]:
 
 
 def _squared(axes: list[Axis], masked: Whole, original: Whole) -> Real:
-    """Squared distances of masked rows to original rows, with the shape of the two together."""
+    """Squared distances of masked to original rows, broadcast."""
     total = np.zeros(np.broadcast_shapes(masked.shape, original.shape))
     for axis in axes:
         total += axis.squared(masked, original)
@@ -244,7 +244,7 @@ def _squared(axes: list[Axis], masked: Whole, original: Whole) -> Real:
 
 
 def _ties(axes: list[Axis], asked: Whole, nearest: Real, originals: Groups) -> Whole:
-    """How many original rows are at the given distance of each masked row; 0 if one is nearer.
+    """The number of original rows at the given distance of each masked row; 0 if one is nearer.
 
     Parameters
         asked: masked rows, each record once.
@@ -273,7 +273,7 @@ def _ties(axes: list[Axis], asked: Whole, nearest: Real, originals: Groups) -> W
 
 
 def _count(axes: list[Axis], asked: Whole, nearest: Real, rows: Whole, weights: Whole) -> Whole:
-    """How many original rows, weighted, are as near as given; far below 0 if one is nearer."""
+    """The weighted number of original rows at the given distance; below 0 if one is nearer."""
     counts = np.zeros(asked.size, np.int64)
     step = max(1, _MOST_CELLS // asked.size)
     for begin in range(0, rows.size, step):
@@ -285,7 +285,7 @@ def _count(axes: list[Axis], asked: Whole, nearest: Real, rows: Whole, weights: 
 
 
 def _same(attributes: list[Attribute], *, masked: bool) -> Groups:
-    """Rows with one and the same record."""
+    """Groups of rows with identical records."""
     columns = []
     for attribute in attributes:
         values = attribute.masked if masked else attribute.original
