@@ -1,4 +1,4 @@
-"""Values as whole numbers: equal for equal values, and in their order if they have one."""
+"""Values as integer codes: equal for equal values, and in their order if they have one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """One whole number for each row: equal for equal values, -1 for a missing one.
-
-    count: how many values there are; each code below it occurs.
-    """
+    """An integer for each row: equal for equal values, -1 if missing; all below `count` occur."""
 
     codes: NDArray[np.int64]
     count: int
@@ -36,7 +33,7 @@ def coded(array: Any, *, ordered: bool) -> Codes:
 
 
 def _counted(array: Any) -> Codes | None:
-    """Codes of whole numbers that lie close together, by counting; None if they do not."""
+    """Codes of integers in a small range, by counting; None of others."""
     if not pa.types.is_integer(array.type) or array.null_count == len(array):
         return None
     ends = pc.min_max(array).as_py()
@@ -52,7 +49,7 @@ def _counted(array: Any) -> Codes | None:
 
 
 def _sorted(array: Any) -> Codes | None:
-    """Codes of numbers by sorting; None of those that numpy does not know."""
+    """Codes of numbers by sorting; None of types that numpy does not have."""
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return None
     codes = np.full(len(array), -1, np.int64)
@@ -75,7 +72,7 @@ def _missing(array: Any) -> NDArray[np.bool_]:
 def _used(codes: NDArray[np.int64], span: int) -> Codes:
     """The same codes without gaps; -1 stays."""
     seen = np.zeros(span + 1, np.bool_)
-    seen[codes] = True  # a missing value marks the last place
+    seen[codes] = True  # a missing value sets the last flag
     seen[span] = False
     if seen[:span].all():
         return Codes(codes, span)
@@ -86,15 +83,15 @@ def _used(codes: NDArray[np.int64], span: int) -> Codes:
 
 
 def _each_once(array: Any) -> Any:
-    """The same values, each in the dictionary once, and a blank in it as a missing value."""
+    """The same values, each in the dictionary once, and NULL as a missing value."""
     words = array.dictionary
     if pa.types.is_string_view(words.type):
         words = words.cast(pa.large_string())
-    places = words.dictionary_encode()
-    if len(places.dictionary) == len(words):
+    encoded = words.dictionary_encode()
+    if len(encoded.dictionary) == len(words):
         return array
-    indices = places.indices.take(array.indices)
-    return pa.DictionaryArray.from_arrays(indices, places.dictionary)
+    indices = encoded.indices.take(array.indices)
+    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary)
 
 
 def _dictionary(array: Any, *, ordered: bool) -> Codes:
@@ -112,9 +109,9 @@ def _dictionary(array: Any, *, ordered: bool) -> Codes:
     codes = indices.to_numpy(zero_copy_only=False).astype(np.int64)
     count = len(array.dictionary)
     if ordered:
-        places = pc.sort_indices(array.dictionary).to_numpy(zero_copy_only=False)
+        order = pc.sort_indices(array.dictionary).to_numpy(zero_copy_only=False)
         rank = np.empty(count + 1, np.int64)
-        rank[places] = np.arange(count)
+        rank[order] = np.arange(count)
         rank[count] = -1
         codes = rank[codes]
     return _used(codes, count)

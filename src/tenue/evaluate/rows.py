@@ -1,7 +1,7 @@
-"""A table as Arrow columns: a data frame, a file, or what DuckDB holds.
+"""A table as Arrow columns: a data frame, a file, or a table of an engine.
 
-Nothing is left out in silence: a file is read as a whole, and refused with the line that is no row,
-for a group whose rows were skipped would look smaller or safer than it is.
+Nothing is skipped silently: a file is read completely, and refused at a line that is not a row,
+because a group without its skipped rows would seem smaller or safer than it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..engine.source.location import Files, Frame, Source, locate
 from ..errors import nearest, refuse
 
 LARGE = 1 << 28
-"""Files of so many bytes are counted by DuckDB; smaller ones are read once, which is quicker."""
+"""Files of so many bytes are counted by DuckDB; reading smaller ones once is faster."""
 _MEMORY = 1 << 30
 
 
@@ -29,8 +29,7 @@ _MEMORY = 1 << 30
 class Rows:
     """A table that can be read column by column.
 
-    names: its columns, as it spells them.
-    written: whether its values are text that has yet to be read as numbers and dates (CSV).
+    written: whether its values are text that must still be read as numbers and dates (CSV).
     there: its counts, made where the rows are; None if rows are read into this process.
     """
 
@@ -40,32 +39,29 @@ class Rows:
     there: Tallied | None = None
 
     def find(self, name: str) -> str | None:
-        """How the table spells the column; None if it has none of that name."""
+        """The name of a column as the table spells it; None if there is none."""
         folded = name.lower()
         return next((found for found in self.names if found.lower() == folded), None)
 
     def spelled(self, name: object) -> str:
-        """The same, refused if there is none."""
+        """The same; an unknown column is refused."""
         if isinstance(name, int) and not isinstance(name, bool):
             name = str(name)
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
-            raise refuse(
-                "evaluate.evaluated-column-unknown",
-                name=name,
-                nearest=nearest(str(name), self.names),
-            )
+            near = nearest(str(name), self.names)
+            raise refuse("evaluate.evaluated-column-unknown", name=name, nearest=near)
         return found
 
     def read(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-        """The columns of these names, as spelled; refused if there is no row."""
+        """The columns of these names, as spelled; an empty table is refused."""
         table = self._load(names)
         if table.num_rows == 0:
             raise refuse("evaluate.evaluated-table-empty")
         return {name: table.column(i) for i, name in enumerate(names)}
 
     def held(self, names: Sequence[str]) -> Rows:
-        """The same table, whose columns of these names are loaded once, when the first is read."""
+        """The same table; its columns of these names are loaded once, when the first is read."""
         loaded: dict[str, pa.ChunkedArray] = {}
 
         def load(chosen: Sequence[str]) -> pa.Table:
@@ -78,7 +74,7 @@ class Rows:
 
 
 def open_rows(source: object) -> Rows:
-    """The table that was given; refused if it is none.
+    """The table of a source.
 
     Parameters
         source: a data frame (pandas, polars, pyarrow, the Arrow PyCapsule interface), a matrix of
@@ -94,17 +90,18 @@ def open_rows(source: object) -> Rows:
 
 @contextmanager
 def open_counted(source: object) -> Iterator[Rows]:
-    """The same table, as long as the context lasts; its rows stay where they are if they can.
+    """The same table, within the context, with rows that stay where they are if possible.
 
-    That is so for every table in PostgreSQL, Spark, a DuckDB file or a DuckDB relation, whatever
-    its size, and for files of `LARGE` bytes or more. What `there` counts and what `read` gives is
-    of one state of a table in PostgreSQL.
+    They do in every table of PostgreSQL, Spark, a DuckDB file or a DuckDB relation, whatever its
+    size, and in files of `LARGE` bytes or more. `there` and `read` see one state of a table in
+    PostgreSQL.
     """
     if isinstance(source, Rows | list | tuple | np.ndarray):
         yield open_rows(source)
         return
     found = locate(source, "table")
-    if isinstance(found, Frame) or (isinstance(found, Files) and _small(found)):
+    small = isinstance(found, Files) and sum(path.stat().st_size for path in found.paths) < LARGE
+    if isinstance(found, Frame) or small:
         yield _located(found)
         return
     _refuse_json(found)
@@ -118,10 +115,6 @@ def _located(found: Source) -> Rows:
     _refuse_json(found)
     names, load = open_table(found)
     return _once(names, load, _written(found))
-
-
-def _small(source: Files) -> bool:
-    return sum(path.stat().st_size for path in source.paths) < LARGE
 
 
 def _written(source: Source) -> bool:

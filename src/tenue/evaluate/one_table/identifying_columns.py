@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ...schema.case_insensitive import names_a_person
 from ...text import named, percent
-from ..column_types import can_be, is_text, one_array
+from ..column_types import can_be, decoded, is_text, one_array
 from ..factorize import coded
 from .functional_dependence import Determined
 
@@ -93,7 +93,7 @@ def are_names(parts: Iterable[Any]) -> bool:
 
 def _plain(values: Any) -> Any:
     """Whole numbers, or text in a plain type: no dictionary, no view."""
-    array = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    array = decoded(values)
     return array if pa.types.is_integer(array.type) else array.cast(pa.large_string())
 
 

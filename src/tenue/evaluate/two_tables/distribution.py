@@ -24,7 +24,7 @@ from ...errors import Refused
 from ...schema import Bounded, Column, Table
 from ...text import shortly
 from ..check import schema_of
-from ..column_types import Values, column_of, typed
+from ..column_types import Values, column_of, decoded, typed
 from ..one_table.interval_values import ends
 from ..rows import Rows, open_rows
 from .attributes import Attribute, Names, Numeric, paired
@@ -209,11 +209,8 @@ def spread_of_values(values: Values, column: Bounded) -> Spread | None:
 def word_shares(values: Values) -> dict[str | None, float]:
     """The share of each word, and of missing values under None; in the order of words, so that
     the last digits of sums do not reveal the order of rows."""
-    array = values.array
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    counts = pc.value_counts(pc.cast(array, pa.large_string()))
-    size = len(array)
+    size = len(values.array)
+    counts = pc.value_counts(pc.cast(decoded(values.array), pa.large_string()))
     found = {one["values"]: one["counts"] / size for one in counts.to_pylist()}
     return dict(sorted(found.items(), key=lambda pair: (pair[0] is None, pair[0] or "")))
 
