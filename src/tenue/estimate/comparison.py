@@ -8,7 +8,7 @@ constant, so the tails have closed forms.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -55,16 +55,14 @@ class LaplaceIntegral:
     def guess(self, y: Real) -> Real:
         """The estimate for each noisy value."""
         result = np.empty_like(y)
-        rows = max(1, _INTEGRAL_CHUNK // self.values.size)
-        for start in range(0, y.size, rows):
-            part = self._weights(y[start : start + rows])
-            part /= part.sum(axis=1, keepdims=True)
+        for part in _chunks(y.size, _INTEGRAL_CHUNK // self.values.size):
+            weights = self._weights(y[part])
+            weights /= weights.sum(axis=1, keepdims=True)
             if self.estimator == "mean":
-                result[start : start + rows] = part @ self.values
+                result[part] = weights @ self.values
             else:
-                sums = np.cumsum(part, axis=1)
-                middle = np.argmax(sums >= 0.5 - _ROUNDING, axis=1)
-                result[start : start + rows] = self.values[middle]
+                sums = np.cumsum(weights, axis=1)
+                result[part] = self.values[np.argmax(sums >= 0.5 - _ROUNDING, axis=1)]
         return result
 
     def _passes(self) -> Real:
@@ -89,9 +87,7 @@ class LaplaceIntegral:
         area = (widths[:, None] * weights / 2).ravel()
         guess = self.guess(y)
         error = squared = 0.0
-        rows = max(1, _INTEGRAL_CHUNK // self.values.size)
-        for start in range(0, y.size, rows):
-            part = slice(start, start + rows)
+        for part in _chunks(y.size, _INTEGRAL_CHUNK // self.values.size):
             with np.errstate(under="ignore"):
                 gaps = np.abs(y[part, None] - self.values)
                 density = self.masses * self.rate / 2 * np.exp(-self.rate * gaps)
@@ -194,6 +190,11 @@ def _bisected(low: Real, high: Real, is_below: Callable[[Real], NDArray[np.bool_
         below = is_below(middle)
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return high
+
+
+def _chunks(size: int, rows: int) -> Iterator[slice]:
+    rows = max(1, rows)
+    return (slice(start, start + rows) for start in range(0, size, rows))
 
 
 # -- Naive against Bayes, for any law --------------------------------------------------------------
@@ -349,9 +350,8 @@ def _summed(steps: Any, masses: Real, noise: Real, estimator: str) -> tuple[floa
     values = steps.astype(np.float64)
     seen = np.arange(int(steps[0]) - half, int(steps[-1]) + half + 1)
     error = squared = closer = 0.0
-    rows = max(1, _CHUNK // steps.size)
-    for start in range(0, seen.size, rows):
-        y = seen[start : start + rows]
+    for part in _chunks(seen.size, _CHUNK // steps.size):
+        y = seen[part]
         gaps = y[:, None] - steps[None, :]
         inside = np.abs(gaps) <= half
         joint = np.where(inside, noise[np.clip(gaps + half, 0, noise.size - 1)], 0.0) * masses
@@ -381,14 +381,12 @@ def _simulated(
     noisy = truths + law.sample(draws, origin)
     guess: Real = np.empty(draws)
     logs: Callable[[Real], Real] = found.log
-    rows = max(1, _CHUNK // values.size)
     with np.errstate(under="ignore"):
         prior = np.log(masses, where=masses > 0, out=np.full(masses.size, -np.inf))
-        for start in range(0, draws, rows):
-            y = noisy[start : start + rows]
-            joint = prior + logs(np.abs(y[:, None] - values) / float(found.unit))
+        for part in _chunks(draws, _CHUNK // values.size):
+            joint = prior + logs(np.abs(noisy[part, None] - values) / float(found.unit))
             joint = np.exp(joint - joint.max(axis=1, keepdims=True))
-            guess[start : start + rows] = _estimates(values, joint, estimator)
+            guess[part] = _estimates(values, joint, estimator)
     naive, bayes = np.abs(noisy - truths), np.abs(guess - truths)
     return Comparison(
         float(naive.mean()),

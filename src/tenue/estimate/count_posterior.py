@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -207,8 +208,11 @@ def _log_belief(belief: Counts | Points, size: int) -> Real:
 
 
 def _conditioned(logs: list[Real], size: int) -> tuple[Posterior, ...]:
-    reachable = sum(int(np.flatnonzero(np.isfinite(one))[-1]) for one in map(_possible, logs))
-    least = sum(int(np.flatnonzero(np.isfinite(one))[0]) for one in logs)
+    possible_counts = [np.flatnonzero(np.isfinite(one)) for one in logs]
+    if not all(counts.size for counts in possible_counts):
+        raise refuse("estimate.no-possible-count")
+    least = sum(int(counts[0]) for counts in possible_counts)
+    reachable = sum(int(counts[-1]) for counts in possible_counts)
     if not least <= size <= reachable:
         raise refuse("estimate.beliefs-miss-total", size=size, least=least, reachable=reachable)
     k = np.arange(size + 1, dtype=np.float64)
@@ -218,39 +222,30 @@ def _conditioned(logs: list[Real], size: int) -> tuple[Posterior, ...]:
             masses = [np.exp(one + theta * k - np.max(one + theta * k)) for one in logs]
         return [one / one.sum() for one in masses]
 
+    def expected_total(theta: float) -> float:
+        return sum(float(one @ k) for one in tilted(theta))
+
     low, high = -1.0, 1.0
-    while sum(float(one @ k) for one in tilted(low)) > size and low > -1e6:
+    while expected_total(low) > size and low > -1e6:
         low *= 2
-    while sum(float(one @ k) for one in tilted(high)) < size and high < 1e6:
+    while expected_total(high) < size and high < 1e6:
         high *= 2
     for _ in range(60):
         theta = (low + high) / 2
-        if sum(float(one @ k) for one in tilted(theta)) < size:
-            low = theta
-        else:
-            high = theta
+        low, high = (theta, high) if expected_total(theta) < size else (low, theta)
     parts = [_trimmed(one, 0) for one in tilted(high)]
-    before: list[tuple[Real, int]] = [(np.ones(1), 0)]
-    for part in parts[:-1]:
-        before.append(_added(before[-1], part))
-    after: list[tuple[Real, int]] = [(np.ones(1), 0)]
-    for part in parts[:0:-1]:
-        after.append(_added(after[-1], part))
+    nothing = (np.ones(1), 0)
+    before = accumulate(parts[:-1], _added, initial=nothing)
+    after = reversed(list(accumulate(parts[:0:-1], _added, initial=nothing)))
     found = []
-    for place, (masses, start) in enumerate(parts):
-        rest, first = _added(before[place], after[len(parts) - 1 - place])
+    for (masses, start), one, other in zip(parts, before, after, strict=True):
+        rest, first = _added(one, other)
         where = size - (start + np.arange(masses.size)) - first
         inside = (where >= 0) & (where < rest.size)
         joint = np.where(inside, masses * rest[np.clip(where, 0, rest.size - 1)], 0.0)
         with np.errstate(divide="ignore"):
             found.append(Posterior(start + np.arange(masses.size), np.log(joint), Fraction(1)))
     return tuple(found)
-
-
-def _possible(logs: Real) -> Real:
-    if not np.isfinite(logs).any():
-        raise refuse("estimate.no-possible-count")
-    return logs
 
 
 def _trimmed(masses: Real, start: int) -> tuple[Real, int]:

@@ -20,6 +20,21 @@ HERE = "this process"
 _SEVERAL = ("seem", "they do not, declare their roles")
 
 
+class Printed:
+    """A result that prints as text and converts to JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Confidential:
     """l and t of one confidential column.
@@ -77,7 +92,7 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Check:
+class Check(Printed):
     """k, l and t of one file. It promises nothing.
 
     quasi_identifiers: the columns by which rows were grouped.
@@ -226,13 +241,6 @@ class Check:
         else:
             facts["reading"] = asdict(self.reading) | {"columns": list(self.reading.columns)}
         return facts
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def __str__(self) -> str:
         return check_text(self)

@@ -22,7 +22,7 @@ from ..schema import Boolean, Category, Column, Table
 from ..text import WIDTH, hanging, many, named
 from .certificate import certificate_beside
 from .check import check, schema_of
-from .check_result import Check
+from .check_result import Check, Printed
 from .column_types import column_of, is_text, one_array
 from .risk import Risk, risk_of
 from .rows import Rows, open_rows
@@ -111,7 +111,7 @@ WIDTHS = "Without a schema, distances are relative to the range of the values th
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Comparison:
+class Comparison(Printed):
     """Risk and utility of a release. Computed from the original: for the holder only.
 
     risk: re-identification and disclosure; None where rows are not related.
@@ -149,13 +149,6 @@ class Comparison:
             "warnings": self.warnings(),
             "notes": list(self.notes),
         }
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def __str__(self) -> str:
         parts = [f"{many(self.rows, 'row')}, {many(len(self.columns), 'column')} compared"]

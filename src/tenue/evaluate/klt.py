@@ -25,7 +25,7 @@ from ..schema import Bounded, Category, Column, Table
 from .check_result import Check, Confidential
 from .column_types import Values, column_of, typed
 from .factorize import Codes
-from .one_table.cell_equality import Shown, meant, merged_values, shown, word_codes
+from .one_table.cell_equality import Cells, meant, merged_values, shown, word_codes
 from .one_table.closeness import farthest, ratio
 from .one_table.count import Counts, Groups, counted, grouped
 from .one_table.diversity import distinct_values, holdings, least_effective, needed_values
@@ -273,7 +273,9 @@ class Loaded:
         for secret in self.columns:
             meaning = meant(secret, self._asked.column(secret.name), written=self._written)
             parts = partial(self._parts, meaning.codes)
-            yield ConfidentialColumn(secret.name, secret.kind != "category", parts, meaning.merged)
+            yield ConfidentialColumn(
+                secret.name, secret.kind != "category", parts, meaning.respelled
+            )
 
     @cached_property
     def columns(self) -> list[Values]:
@@ -295,11 +297,11 @@ class Loaded:
         column, declared = self._read[name], self._asked.column(name)
         return typed(name, column, declared, written=self._written, guess=guess)
 
-    def _shown(self, name: str) -> Shown:
+    def _shown(self, name: str) -> Cells:
         return shown(name, self._read[name], self._asked.column(name))
 
     @cached_property
-    def _shown_columns(self) -> dict[str, Shown]:
+    def _shown_columns(self) -> dict[str, Cells]:
         return {name: self._shown(name) for name in self._asked.known}
 
     @cached_property

@@ -26,7 +26,7 @@ from .column_types import Values, is_text, one_array, telling, typed
 from .factorize import Codes
 from .klt import Asked, ConfidentialColumn, Part, Sizes, changed
 from .one_table import identifying_columns
-from .one_table.cell_equality import Meant, meant, shown
+from .one_table.cell_equality import Cells, meant, shown
 from .one_table.count import Groups, counted, grouped, total
 from .one_table.diversity import Holdings, distinct_values, holdings, needed_values
 from .one_table.functional_dependence import MOST_ROWS, Seen
@@ -82,7 +82,7 @@ class Counted:
     def confidential(self) -> Iterator[ConfidentialColumn]:
         for name, (secret, meaning) in self._wanted.items():
             parts = partial(self._diversity, name, meaning.codes.count)
-            yield ConfidentialColumn(name, secret.kind != "category", parts, meaning.merged)
+            yield ConfidentialColumn(name, secret.kind != "category", parts, meaning.respelled)
 
     @property
     def columns(self) -> list[Values]:
@@ -104,7 +104,7 @@ class Counted:
         return {name: self.values(name) for name in self._asked.used if self._needs_every(name)}
 
     @cached_property
-    def _wanted(self) -> dict[str, tuple[Values, Meant]]:
+    def _wanted(self) -> dict[str, tuple[Values, Cells]]:
         return {name: self._meant(name, self._every[name].column(0)) for name in self._asked.wanted}
 
     def values(self, name: str) -> pa.Table:
@@ -180,7 +180,7 @@ class Counted:
         declared = self._asked.column(name)
         return typed(name, column, declared, written=self._written, guess=guess)
 
-    def _meant(self, name: str, column: pa.ChunkedArray) -> tuple[Values, Meant]:
+    def _meant(self, name: str, column: pa.ChunkedArray) -> tuple[Values, Cells]:
         secret = self._typed(name, column)
         return secret, meant(secret, self._asked.column(name), written=self._written)
 

@@ -6,7 +6,6 @@ And an intruder who knows quasi-identifiers knows their total, and finds the row
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -20,7 +19,7 @@ from ..errors import refuse
 from ..schema import Table
 from ..text import named, percent
 from .check import check_groups, schema_of
-from .check_result import Check
+from .check_result import Check, Printed
 from .factorize import Codes
 from .one_table.functional_dependence import Determined, Seen, determined
 from .rows import open_rows
@@ -76,7 +75,7 @@ def _seen(attribute: Attribute) -> Seen:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Risk:
+class Risk(Printed):
     """Disclosure risk of a masked table. Computed from the original: for the holder only.
 
     check: k, l and t of the masked table.
@@ -122,10 +121,6 @@ class Risk:
             "determined": [asdict(one) for one in self.determined],
             "recomputed": [asdict(one) for one in self.recomputed],
         }
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
 
     def warnings(self) -> list[str]:
         """What defeats the protection of some column."""
@@ -177,9 +172,6 @@ class Risk:
                 "risk, except by chance."
             )
         return lines
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def __str__(self) -> str:
         lines = [*(f"WARNING: {text}" for text in self.warnings()), *self.sentences()]

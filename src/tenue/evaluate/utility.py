@@ -6,7 +6,6 @@ counts as if generalised to the whole domain.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 from ..arguments import checked_call, whole
 from ..text import percent, shortly
 from .check import quasi_identifiers_of, schema_of
-from .check_result import plain
+from .check_result import Printed, plain
 from .one_table.cell_equality import shown
 from .one_table.count import Groups, grouped
 from .one_table.interval_values import Domain
@@ -155,7 +154,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Utility:
+class Utility(Printed):
     """How masking changed a table. Computed from the original: for the holder only.
 
     For a release the original is the table as the schema reads it: values on their grid and between
@@ -203,13 +202,6 @@ class Utility:
             ],
             "propensity": asdict(self.propensity),
         }
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
-
-    def __repr__(self) -> str:
-        return str(self)
 
     @property
     def in_short(self) -> str:

@@ -171,14 +171,14 @@ def test_the_distance_goes_by_meaning_too() -> None:
 def test_codes_have_no_gaps_and_blanks_are_missing() -> None:
     column = pa.chunked_array([["b", None, "A", " ", "a", "B "]])
     found = meant(typed("x", column), written=True)
-    assert found.merged
+    assert found.respelled
     assert found.codes.count == 2
     codes = found.codes.codes.tolist()
     assert codes[1] == codes[3] == -1
     assert (codes[0], codes[2]) == (codes[5], codes[4])
     assert {codes[0], codes[2]} == {0, 1}
     nothing = meant(typed("x", pa.chunked_array([pa.array([None, None], pa.string())])))
-    assert (nothing.codes.count, nothing.merged) == (0, False)
+    assert (nothing.codes.count, nothing.respelled) == (0, False)
 
 
 def test_a_release_counts_values_as_check_does() -> None:

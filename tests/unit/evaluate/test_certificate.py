@@ -203,7 +203,7 @@ def test_rows_and_columns_must_be_those_of_the_certificate(released: Path) -> No
     released.write_text("\n".join(cut) + "\n")
     rewritten(released, rows=60)
     (warning, *_) = tn.evaluate.check(released, BARE).warnings
-    assert f"it speaks of `{lost}`, which the file does not have" in warning
+    assert f"it names `{lost}`, which the file does not have" in warning
 
 
 def test_persons_are_counted_by_the_certificate(tmp_path: Path) -> None:

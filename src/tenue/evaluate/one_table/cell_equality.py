@@ -46,25 +46,25 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """A quasi-identifier: codes that are equal for equal texts.
+class Cells:
+    """A column by codes, equal for equal cells.
 
-    respelled: whether some value seems to be written in more than one way.
+    respelled: whether some cells that count as one, or may mean the same, are written differently.
     """
 
     codes: Codes
     respelled: bool
 
 
-def shown(name: str, column: pa.ChunkedArray, declared: Column | None = None) -> Shown:
-    """A column by its texts; `declared` only decides which spellings have the same meaning."""
+def shown(name: str, column: pa.ChunkedArray, declared: Column | None = None) -> Cells:
+    """A quasi-identifier by its texts; `declared` only decides what else may mean the same."""
     array = one_array(column)
     kind = kind_of(array.type, name)
     if pa.types.is_floating(array.type):
         return _doubles(array, declared)
     if not is_text(array.type):
         codes = coded(array, ordered=kind != "category")
-        return Shown(codes, _fills_a_blank(array, declared))
+        return Cells(codes, _fills_a_blank(array, declared))
     if pa.types.is_string_view(array.type):
         array = pc.cast(array, pa.large_string())
     words = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
@@ -72,10 +72,10 @@ def shown(name: str, column: pa.ChunkedArray, declared: Column | None = None) ->
     used = words.dictionary
     if codes.count < len(used):
         used = used.take(pc.drop_null(pc.unique(words.indices)))
-    return Shown(codes, _fills_a_blank(words, declared) or _respelled(used))
+    return Cells(codes, _fills_a_blank(words, declared) or _respelled(used))
 
 
-def _doubles(array: Any, declared: Column | None) -> Shown:
+def _doubles(array: Any, declared: Column | None) -> Cells:
     """By their bits: the two zeros are different texts, and NaN is not a missing value."""
     blank = array.is_null().to_numpy(zero_copy_only=False)
     values = array.to_numpy(zero_copy_only=False).copy()
@@ -87,7 +87,7 @@ def _doubles(array: Any, declared: Column | None) -> Shown:
     signs = np.signbit(values[zeros])
     two_zeros = bool(signs.any() and not signs.all())
     two_blanks = bool(blank.any() and (nan & ~blank).any())
-    return Shown(codes, two_zeros or two_blanks or _fills_a_blank(array, declared))
+    return Cells(codes, two_zeros or two_blanks or _fills_a_blank(array, declared))
 
 
 def _fills_a_blank(array: Any, declared: Column | None) -> bool:
@@ -112,32 +112,21 @@ def _respelled(words: Any) -> bool:
     return len(pc.unique(same)) < len(same) or len(pc.unique(others)) < len(others)
 
 
-@dataclass(frozen=True, eq=False)
-class Meant:
-    """A confidential column: codes that are equal for equal meanings; numbers and times in order.
-
-    merged: whether some values that are written differently count as one.
-    """
-
-    codes: Codes
-    merged: bool
-
-
-def meant(values: Values, declared: Column | None = None, *, written: bool = False) -> Meant:
-    """A column by its meanings; `declared` decides how values are read.
+def meant(values: Values, declared: Column | None = None, *, written: bool = False) -> Cells:
+    """A confidential column by its meanings, read as `declared`; numbers and times in order.
 
     Parameters
         written: the column is text from a file without types, where a blank is missing.
     """
     array = values.array
     if not is_text(array.type):
-        return Meant(values.coded(), merged=False)
+        return Cells(values.coded(), respelled=False)
     if pa.types.is_string_view(array.type):
         array = array.cast(pa.large_string())
     words = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     spelled = coded(words, ordered=False)
     if spelled.count == 0:
-        return Meant(spelled, merged=False)
+        return Cells(spelled, respelled=False)
     where = np.full(spelled.count, -1, np.int64)
     rows = np.flatnonzero(spelled.codes >= 0)
     where[spelled.codes[rows]] = rows  # one row that has each word
@@ -150,7 +139,7 @@ def meant(values: Values, declared: Column | None = None, *, written: bool = Fal
     merged = np.unique(codes[present]).size < codes.size
     ranks = np.full(codes.size + 1, -1, np.int64)
     ranks[:-1][present] = np.unique(codes[present], return_inverse=True)[1].reshape(-1)
-    return Meant(Codes(ranks[spelled.codes], int(ranks.max()) + 1), merged)
+    return Cells(Codes(ranks[spelled.codes], int(ranks.max()) + 1), merged)
 
 
 def word_codes(words: Any, declared: Column | None) -> Whole:

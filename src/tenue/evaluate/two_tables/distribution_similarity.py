@@ -10,7 +10,6 @@ the same two tables always have the same figures.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from ...arguments import checked_call, whole
 from ...text import percent, shortly
 from ..check import schema_of
-from ..check_result import plain
+from ..check_result import Printed, plain
 from .attributes import Attribute, Names, Numeric, paired
 from .distribution import Moved, moved
 from .information_loss import CorrelationDifference, correlation_of
@@ -171,7 +170,7 @@ def _fitted(design: Real, masked: Real) -> Real:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Likeness:
+class Likeness(Printed):
     """The distance of a released table from the original as a whole. 0 is best everywhere.
     Computed from the original: for the holder only.
 
@@ -213,10 +212,6 @@ class Likeness:
             else {"mean": self.correlation.mean, "sd": self.correlation.sd},
             "boxes": self.boxes,
         }
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
 
     @property
     def in_short(self) -> str:
