@@ -290,12 +290,15 @@ def check_text(check: Check, width: int = WIDTH) -> str:
         "columns and no others. A second release of the same people may defeat it.",
         *(() if check.reading is None else ("", str(check.reading))),
     ]
-    return "\n".join(_wrapped(line, width) for line in lines)
-
-
-def _wrapped(line: str, width: int) -> str:
-    indent = "  " if line.startswith("  ") else ""
-    return textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
+    return "\n".join(
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent="  " if line.startswith("  ") else "",
+            break_on_hyphens=False,
+        )
+        for line in lines
+    )
 
 
 def _smallest(check: Check, who: str) -> str:

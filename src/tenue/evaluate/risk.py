@@ -49,7 +49,11 @@ def disclosure(attributes: list[Attribute], known: Collection[str]) -> Disclosur
         known: the names of the quasi-identifiers.
     """
     before = {attribute.name: _seen(attribute) for attribute in attributes}
-    changed = [attribute.name for attribute in attributes if _changed(attribute)]
+    changed = [
+        one.name
+        for one in attributes
+        if not np.array_equal(one.original, one.masked, equal_nan=isinstance(one, Numeric))
+    ]
     kept = [name for name in before if name not in changed]
     revealed = determined([before[name] for name in changed], [before[name] for name in kept])
     hidden = [before[name] for name in before if name in known]
@@ -57,11 +61,6 @@ def disclosure(attributes: list[Attribute], known: Collection[str]) -> Disclosur
         return Disclosure(tuple(revealed), ())
     shown = [before[name] for name in kept if name not in known]
     return Disclosure(tuple(revealed), tuple(determined(shown, hidden)))
-
-
-def _changed(attribute: Attribute) -> bool:
-    one, other = attribute.original, attribute.masked
-    return not np.array_equal(one, other, equal_nan=isinstance(attribute, Numeric))
 
 
 def _seen(attribute: Attribute) -> Seen:

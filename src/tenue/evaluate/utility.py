@@ -150,7 +150,7 @@ def _groups(table: object, schema: object, quasi_identifiers: Iterable[str] | No
 
 # -- Utility ---------------------------------------------------------------------------------------
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # smaller distances are printed as 0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -196,10 +196,7 @@ class Utility(Printed):
                     for names, (before, after) in correlation.pairs.items()
                 ],
             },
-            "columns": [
-                {name: plain(value) for name, value in asdict(column).items()}
-                for column in self.columns
-            ],
+            "columns": [column.to_dict() for column in self.columns],
             "propensity": asdict(self.propensity),
         }
 
@@ -239,16 +236,11 @@ class Utility(Printed):
         ]
         for column, (_, values) in zip(self.columns, self.relative_by_column, strict=True):
             cells = (values, column.mean, column.variance, column.quantiles, column.histogram)
-            shown = " ".join(f"{'' if cell is None else _seen(cell):>9}" for cell in cells)
-            lines.append(f"{column.name:<{width}}  {shown}")
+            shown = ("" if c is None else shortly(c if abs(c) > _ROUNDING else 0, 4) for c in cells)
+            lines.append(f"{column.name:<{width}}  " + " ".join(f"{cell:>9}" for cell in shown))
         lines.append("Changes, 0 is none: values and quantiles over the width of the domain, mean")
         lines.append("and variance over themselves, shares by total variation.")
         return "\n".join(lines)
-
-
-def _seen(distance: float) -> str:
-    """A distance as people read it; a rounding error is 0."""
-    return shortly(distance if abs(distance) > _ROUNDING else 0, 4)
 
 
 @checked_call

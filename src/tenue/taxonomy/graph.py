@@ -91,8 +91,12 @@ class Graph:
             ('animal', 'pet', 'dog', 'cat')
         """
         children = _children(edges)
-        _top_down(children)
-        return cls(_depth_first(children, _one_root(children)))
+        order = _top_down(children)
+        below_something = {child for below in children.values() for child in below}
+        roots = tuple(concept for concept in children if concept not in below_something)
+        if len(roots) > 1:
+            raise refuse("taxonomy.several-roots", roots=roots, many=len(roots), named=named(roots))
+        return cls(_depth_first(children, order[0]))
 
     @cached_property
     def root(self) -> str:
@@ -149,14 +153,6 @@ def _children(edges: Iterable[Edge]) -> dict[str, dict[str, None]]:
     if len(children) > MOST_CONCEPTS:
         raise refuse("taxonomy.taxonomy-too-large", many=len(children), most_concepts=MOST_CONCEPTS)
     return children
-
-
-def _one_root(children: Mapping[str, Iterable[str]]) -> str:
-    below_something = {child for below in children.values() for child in below}
-    roots = tuple(concept for concept in children if concept not in below_something)
-    if len(roots) > 1:
-        raise refuse("taxonomy.several-roots", roots=roots, many=len(roots), named=named(roots))
-    return roots[0]
 
 
 def _top_down(children: Mapping[str, Iterable[str]]) -> list[str]:

@@ -282,7 +282,7 @@ def test_booleans() -> None:
 
 @pytest.mark.parametrize("text", ["[0, 10", "[0, 99]", "ten", "{1, 2}", "[0.3, 1]", ""])
 def test_what_is_neither_is_refused(text: str) -> None:
-    with pytest.raises(InvalidTable, match="neither a number as declared nor a recoded one"):
+    with pytest.raises(InvalidTable, match="neither a number as declared nor a generalised one"):
         NUMBER.penalty(text)
     with pytest.raises(InvalidTable):
         domain(type="category", taxonomy=TREE).penalty(text)

@@ -315,7 +315,7 @@ def test_a_declared_missing_value_stands_for_blanks() -> None:
     day = declared(**DAYS, missing="2000-02-01")
     found = read(pa.array([dt.date(2000, 2, 1), None]), day)
     assert found.coded().count == 1
-    with pytest.raises(InvalidTable, match="not stored as what the schema declares"):
+    with pytest.raises(InvalidTable, match="not stored as the type that the schema declares"):
         read(pa.array([True, None]), day)
 
 

@@ -112,7 +112,9 @@ class Domain:
         raise refuse("evaluate.cell-not-recoded", column=self.column.name, type=self.column.type)
 
     def _listed(self, inside: str) -> int:
-        found = {self._positions[_label(item)] for item in _ITEM.findall(inside)}
+        items = map(str.strip, _ITEM.findall(inside))
+        labels = (str(json.loads(item)) if item.startswith('"') else item for item in items)
+        found = {self._positions[label] for label in labels}
         if _BETWEEN in _QUOTE.sub("", inside):
             return max(found) - min(found) + 1
         return len(found)
@@ -160,8 +162,3 @@ def _written(value: Value) -> str:
 
 def _item(label: str) -> str:
     return json.dumps(label, ensure_ascii=False) if _SPECIAL.search(label) else label
-
-
-def _label(text: str) -> str:
-    text = text.strip()
-    return str(json.loads(text)) if text.startswith('"') else text

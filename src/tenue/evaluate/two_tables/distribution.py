@@ -10,9 +10,9 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,7 @@ from ...errors import Refused
 from ...schema import Bounded, Column, Table
 from ...text import shortly
 from ..check import schema_of
+from ..check_result import plain
 from ..column_types import Values, column_of, decoded, typed
 from ..one_table.interval_values import ends
 from ..rows import Rows, open_rows
@@ -53,6 +54,10 @@ class Moved:
     quantiles: float | None
     histogram: float
     missing: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON has them; infinity as "inf"."""
+        return {name: plain(value) for name, value in asdict(self).items()}
 
 
 @checked_call

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...arguments import checked_call, whole
 from ...text import percent, shortly
 from ..check import schema_of
-from ..check_result import Printed, plain
+from ..check_result import Printed
 from .attributes import Attribute, Names, Numeric, paired
 from .distribution import Moved, moved
 from .information_loss import CorrelationDifference, correlation_of
@@ -196,10 +196,7 @@ class Likeness(Printed):
         """The facts as JSON has them."""
         return {
             "for": "the holder alone",
-            "columns": [
-                {name: plain(value) for name, value in asdict(column).items()}
-                for column in self.columns
-            ],
+            "columns": [column.to_dict() for column in self.columns],
             "kolmogorov": dict(self.kolmogorov),
             "sliced_wasserstein": self.sliced,
             "pair_total_variation": self.pairs,
