@@ -229,14 +229,18 @@ def schema_of(given: object) -> Table | None:
     return Schema.load(given)  # type: ignore[arg-type]
 
 
-def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, what: str) -> list[str]:
+def names_of_role(schema: Table | None, given: Iterable[str] | None, role: str) -> list[str]:
+    """The given columns, or by default those that the schema declares."""
     if given is not None:
-        names = [given] if isinstance(given, str) else list(given)
-        return list(dict.fromkeys(rows.spelled(name) for name in names))
-    if schema is None:
-        return []
-    declared = [column.name for column in getattr(schema, what)]
-    return [found for found in map(rows.find, declared) if found is not None]
+        return [given] if isinstance(given, str) else list(given)
+    return [] if schema is None else [column.name for column in getattr(schema, role)]
+
+
+def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, role: str) -> list[str]:
+    names = names_of_role(schema, given, role)
+    if given is not None:
+        return list(dict.fromkeys(map(rows.spelled, names)))
+    return [found for found in map(rows.find, names) if found is not None]
 
 
 def quasi_identifiers_of(

@@ -21,7 +21,7 @@ from ..arguments import checked_call, flag
 from ..schema import Boolean, Category, Column, Table
 from ..text import WIDTH, hanging, many, named
 from .certificate import certificate_beside
-from .check import check, schema_of
+from .check import check, names_of_role, schema_of
 from .check_result import Check, Printed
 from .column_types import column_of, is_text, one_array
 from .risk import Risk, risk_of
@@ -200,8 +200,8 @@ def compare(
     linked = wholes is None if related is None else flag(related, "related")
     single, intervals = as_single_values(after, declared)
     attributes = paired(before, single, None, declared, related=linked, recoded=True)
-    known = _names(quasi_identifiers, declared, "quasi_identifiers")
-    secret = _names(confidential, declared, "confidential")
+    known = names_of_role(declared, quasi_identifiers, "quasi_identifiers")
+    secret = names_of_role(declared, confidential, "confidential")
     found = _looked_at(released, schema, after, known, secret, quasi_identifiers, confidential)
     notes = [ROW_BY_ROW if linked else wholes or f"{AS_WHOLES}."]
     notes += [MIDDLES.format(columns=named(intervals))] if intervals else []
@@ -254,9 +254,3 @@ def _looked_at(
     if schema is not None and given == (None, None):
         return check(released, schema)
     return check(released, schema, quasi_identifiers=known, confidential=secret)
-
-
-def _names(given: Iterable[str] | None, schema: Any, role: str) -> list[str]:
-    if given is not None:
-        return [given] if isinstance(given, str) else list(given)
-    return [] if schema is None else [column.name for column in getattr(schema, role)]

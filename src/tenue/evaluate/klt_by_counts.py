@@ -40,14 +40,16 @@ _MANY = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class _Combinations:
-    """Combinations of values in some whole groups, numbered in their order.
-
-    times: the number of rows of each combination.
-    """
+    """Combinations of values in some whole groups; the last column of the table counts rows."""
 
     groups: Groups
-    times: Whole
     table: pa.Table
+
+    @cached_property
+    def times(self) -> Whole:
+        """The number of rows of each combination."""
+        times: Whole = self.table.columns[-1].to_numpy().astype(np.int64)
+        return times
 
     @property
     def sizes(self) -> Whole:
@@ -91,8 +93,7 @@ class Counted:
     @property
     def respelled(self) -> list[str]:
         asked, every = self._asked, self._every
-        seen = {n: shown(n, every[n].column(0), asked.column(n)) for n in asked.known}
-        return [name for name, column in seen.items() if column.respelled]
+        return [n for n in asked.known if shown(n, every[n].column(0), asked.column(n)).respelled]
 
     @property
     def renamed(self) -> bool:
@@ -118,9 +119,8 @@ class Counted:
         """Whether an undeclared column seems to name persons or rows."""
         if not self._there.can_tell(name):
             kind = self._there.some([name], 1, 1).column(0).type
-            return identifying_columns.may_name(kind) and identifying_columns.names_rows(
-                name, self._whole(name)
-            )
+            may_name = identifying_columns.may_name(kind)
+            return may_name and identifying_columns.names_rows(name, self._whole(name))
         parts = self._there.tally([name])
         first = next(parts)
         if not identifying_columns.may_name(first.column(0).type):
@@ -202,8 +202,7 @@ class Counted:
         assert person is not None  # noqa: S101
         column = part.table.column(person)
         if person in every:
-            begin = len(every[person])
-            column = _joined(every[person].column(0), column)
+            begin, column = len(every[person]), _joined(every[person].column(0), column)
         codes = self._typed(person, column, guess=False).coded()
         return Codes(codes.codes[begin:], codes.count)
 
@@ -255,10 +254,10 @@ class Counted:
             begin = int(np.searchsorted(groups.labels, groups.count - 1))
             if begin:
                 kept = Groups(groups.labels[:begin], groups.count - 1)
-                yield _combinations(kept, whole.slice(0, begin))
+                yield _Combinations(kept, whole.slice(0, begin))
             held = [whole.slice(begin)]
         if held and len(last := pa.concat_tables(held)):
-            yield _combinations(self._groups(last), last)
+            yield _Combinations(self._groups(last), last)
 
     def _groups(self, table: pa.Table) -> Groups:
         codes = [shown(name, table.column(name)).codes for name in self._asked.known]
@@ -287,12 +286,6 @@ def _each_once(parts: Iterable[pa.Table]) -> Iterator[pa.Array]:
         if pc.any(pc.greater(present.column(1), 1)).as_py():
             raise _TwiceError
         yield one_array(present.column(0))
-
-
-def _combinations(groups: Groups, table: pa.Table) -> _Combinations:
-    return _Combinations(
-        groups, table.column(table.num_columns - 1).to_numpy().astype(np.int64), table
-    )
 
 
 def _joined(every: pa.ChunkedArray, some: pa.ChunkedArray) -> pa.ChunkedArray:

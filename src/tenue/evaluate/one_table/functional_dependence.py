@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,24 +179,15 @@ def _by_groups(target: Seen, known: Sequence[Seen]) -> Determined | None:
             return None
         tried = [guess.right([*chosen, column]) for column in left]
         best = max(range(len(left)), key=lambda index: (tried[index], -index))
-        if tried[best] == _NOBODY:
+        by_others, by_all = tried[best]
+        if by_all == 0:
             return None
         chosen.append(left[best])
-        score = guess.share(tried[best].by_others)
+        score = guess.share(by_others)
         if score >= PURE:
             by = tuple(column.name for column in chosen)
             return Determined(name=target.name, by=by, measure="groups", score=score)
     return None
-
-
-class _Right(NamedTuple):
-    """The number of correct guesses: by the other rows of a group, and by all of its rows."""
-
-    by_others: int
-    by_all: int
-
-
-_NOBODY = _Right(0, 0)
 
 
 class _Guess:
@@ -214,24 +205,25 @@ class _Guess:
             return 0.0
         return max(0.0, (right - self._most) / (self._rows - self._most))
 
-    def right(self, columns: Sequence[Seen]) -> _Right:
-        """The number of correct guesses in groups that agree in these columns.
+    def right(self, columns: Sequence[Seen]) -> tuple[int, int]:
+        """The number of correct guesses in groups that agree in these columns: by the other rows of
+        a group, and by all of its rows.
 
         0 if clearly too few: a value that occurs once, or alone in its group, is guessed by no
         other row.
         """
         if self._few(max(self._alone, *(one.alone for one in columns))):
-            return _NOBODY
+            return 0, 0
         groups = grouped([column.codes for column in columns], self._codes.codes.size)
         if self._few(int((groups.sizes == 1).sum())):
-            return _NOBODY
+            return 0, 0
         counts = counted(groups, self._codes)
         top = np.maximum.reduceat(counts.times, counts.starts)
         first = counts.times == np.repeat(top, counts.distinct[counts.filled])
         several = np.add.reduceat(first, counts.starts, dtype=np.int64) > 1
         second = np.maximum.reduceat(np.where(first, 0, counts.times), counts.starts)
         # a row does not vote for itself
-        return _Right(int(top[~several & (top - 1 > second)].sum()), int(top.sum()))
+        return int(top[~several & (top - 1 > second)].sum()), int(top.sum())
 
     def _few(self, alone: int) -> bool:
         return self.share(self._rows - alone) < PURE

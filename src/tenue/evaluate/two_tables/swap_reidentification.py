@@ -175,18 +175,16 @@ def _ridge(features: Real, target: Real) -> Real:
 
 def _means(column: PublishedColumn) -> Real:
     """The intruder's first knowledge of each unit: the value, or the mean of its group."""
-    if column.labels is None:
-        return column.shown
-    sums = np.bincount(column.labels, weights=column.shown)
-    found: Real = (sums / np.bincount(column.labels))[column.labels]
-    return found
+    return column.shown if column.labels is None else _group_means(column.labels, column.shown)
 
 
 def _by_word(words: Real, target: Real) -> Real:
     """For values without order: the mean of the target over equal values."""
-    _, codes = np.unique(words, return_inverse=True)
-    codes = codes.reshape(-1)
-    found: Real = (np.bincount(codes, weights=target) / np.bincount(codes))[codes]
+    return _group_means(np.unique(words, return_inverse=True)[1].reshape(-1), target)
+
+
+def _group_means(labels: Whole, values: Real) -> Real:
+    found: Real = (np.bincount(labels, weights=values) / np.bincount(labels))[labels]
     return found
 
 
