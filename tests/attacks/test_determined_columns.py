@@ -88,7 +88,8 @@ def test_a_swapped_part_is_subtracted_from_its_total() -> None:
     assert own == truth
     assert of_0_1_0(release) == []
     assert any(
-        "`earned` follows from `given`, `total` (R² = 1)" in text and "however it was protected" in text
+        "`earned` follows from `given`, `total` (R² = 1)" in text
+        and "however it was protected" in text
         for text in warnings_of(release)
     )
 

@@ -303,11 +303,11 @@ def expected_error(law: Any, prior: Any) -> float:
         return min(bound, compare(law, prior, estimator="median").bayes_error)
     reach *= _SHORT / _FOLDS
     block = max(width / _COARSE, unit)
-    places = np.rint((values - values[0]) / block).astype(np.int64)
-    size, half = int(places[-1]) + 1, math.ceil(reach / block)
+    blocks = np.rint((values - values[0]) / block).astype(np.int64)
+    size, half = int(blocks[-1]) + 1, math.ceil(reach / block)
     if block * 8 > float(law.mean_absolute_error) or size * (size + 2 * half) > _EXACT:
         return bound
-    merged: Real = np.bincount(places, weights=masses).astype(np.float64)
+    merged: Real = np.bincount(blocks, weights=masses).astype(np.float64)
     steps = np.arange(-half, half + 1)
     noise = law.cdf((steps + 0.5) * block) - law.cdf((steps - 0.5) * block)
     return min(bound, _summed(np.arange(size), merged, noise, "median")[0] * block)

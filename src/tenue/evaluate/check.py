@@ -76,7 +76,7 @@ def check(
     with open_counted(table) as rows:
         if rows.there is None:  # undeclared columns too, which may name persons
             columns = {name: column_of(declared, name) for name in rows.names}
-            rows = rows.held([n for n, one in columns.items() if not isinstance(one, Identifier)])
+            rows = rows.cached([n for n, one in columns.items() if not isinstance(one, Identifier)])
         if beside is not None and beside.drawn and quasi_identifiers is None:
             secret = _chosen(rows, declared, confidential, "confidential")
             whole = [name for name in rows.names if name not in secret]
@@ -192,8 +192,8 @@ def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -
         apparent_identifiers=tuple(apparent),
         warnings=(
             *identifying_columns.persons_named(names, apparent),
-            *identifying_columns.told_apart(identifying_columns.nearly_all(shares)),
-            *identifying_columns.following(
+            *identifying_columns.unique_columns(identifying_columns.nearly_all(shares)),
+            *identifying_columns.dependent_columns(
                 determined(known, [*wanted, *rest]), determined(wanted, [*known, *rest])
             ),
         ),

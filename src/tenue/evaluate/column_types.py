@@ -169,7 +169,7 @@ def _parsed(array: Any, wanted: list[Any]) -> Any:
     return array
 
 
-def telling(parts: Iterable[Any]) -> Any:
+def counterexamples(parts: Iterable[Any]) -> Any:
     """A few of many texts, beside which others are read as beside all of them.
 
     A type is used only if all texts can be read as such, so one counterexample of each type

@@ -195,7 +195,7 @@ def compare(
     """
     declared = schema_of(schema)
     before, after = (open_rows(table) for table in (original, released))
-    before, after = before.held(before.names), after.held(after.names)
+    before, after = before.cached(before.names), after.cached(after.names)
     wholes = _why_wholes(before, after, released) if related is None else None
     linked = wholes is None if related is None else flag(related, "related")
     single, intervals = as_single_values(after, declared)

@@ -321,8 +321,8 @@ class Loaded:
             counts = counted(groups, codes)
             yield Part(counts, distinct_values(counts), groups.sizes)
             return
-        held = holdings(groups, codes, persons)
-        yield Part(counted(held.groups, held.values), needed_values(held), groups.sizes)
+        entries = holdings(groups, codes, persons)
+        yield Part(counted(entries.groups, entries.values), needed_values(entries), groups.sizes)
 
 
 # -- Groups of rows that need not fit into memory --------------------------------------------------

@@ -22,7 +22,7 @@ from ..engine.contract import Tallied
 from ..errors import Refused, refuse
 from ..schema import Bounded
 from ..schema.case_insensitive import names_a_person
-from .column_types import Values, is_text, one_array, telling, typed
+from .column_types import Values, counterexamples, is_text, one_array, typed
 from .factorize import Codes
 from .klt import Asked, ConfidentialColumn, Part, Sizes, changed
 from .one_table import identifying_columns
@@ -148,7 +148,9 @@ class Counted:
             encoded = pa.types.is_dictionary(column.type)
             parsed = self._written or isinstance(declared, Bounded)
             if parsed and is_text(column.type) and not encoded:
-                some = telling(one_array(part.column(0)) for part in self._there.tally([name]))
+                some = counterexamples(
+                    one_array(part.column(0)) for part in self._there.tally([name])
+                )
                 column, before = _joined(pa.chunked_array([some]), column), len(some)
             with suppress(Refused):
                 found[name] = Seen.of(self._typed(name, column)).only(slice(before, None))
@@ -229,34 +231,34 @@ class Counted:
             return
         most = _most(every, name, person)
 
-        def held() -> Iterator[tuple[_Combinations, Holdings]]:
+        def entries() -> Iterator[tuple[_Combinations, Holdings]]:
             for part in self._parts([name, person], most):
                 persons = self._persons(part)
                 yield part, holdings(part.groups, codes(part.table.column(name)), persons)
 
         totals = np.zeros(count, np.int64)
-        for _, one in held():
+        for _, one in entries():
             totals += np.bincount(one.values.codes, minlength=count)
-        for part, one in held():
+        for part, one in entries():
             counts = replace(counted(one.groups, one.values), totals=totals)
             yield Part(counts, needed_values(one), part.sizes)
 
     def _parts(self, others: Sequence[str], most: int) -> Iterator[_Combinations]:
         """Combinations with values of other columns, in whole groups, at least `most` at a time."""
         names, least = dict.fromkeys([*self._asked.known, *others]), max(_MANY, most)
-        held: list[pa.Table] = []
+        batches: list[pa.Table] = []
         for batch in self._there.tally(list(names)):
-            held.append(batch)
-            if sum(map(len, held)) < least:
+            batches.append(batch)
+            if sum(map(len, batches)) < least:
                 continue
-            whole = pa.concat_tables(held)
+            whole = pa.concat_tables(batches)
             groups = self._groups(whole)
             begin = int(np.searchsorted(groups.labels, groups.count - 1))
             if begin:
                 kept = Groups(groups.labels[:begin], groups.count - 1)
                 yield _Combinations(kept, whole.slice(0, begin))
-            held = [whole.slice(begin)]
-        if held and len(last := pa.concat_tables(held)):
+            batches = [whole.slice(begin)]
+        if batches and len(last := pa.concat_tables(batches)):
             yield _Combinations(self._groups(last), last)
 
     def _groups(self, table: pa.Table) -> Groups:

@@ -60,7 +60,7 @@ class Rows:
             raise refuse("evaluate.evaluated-table-empty")
         return {name: table.column(i) for i, name in enumerate(names)}
 
-    def held(self, names: Sequence[str]) -> Rows:
+    def cached(self, names: Sequence[str]) -> Rows:
         """The same table; its columns of these names are loaded once, when the first is read."""
         loaded: dict[str, pa.ChunkedArray] = {}
 

@@ -20,13 +20,13 @@ from tenue.evaluate.one_table.functional_dependence import (
 )
 from tenue.evaluate.one_table.identifying_columns import (
     NEARLY,
-    following,
+    dependent_columns,
     found_by,
     leaving,
     names_rows,
     persons_named,
     telling,
-    told_apart,
+    unique_columns,
     unprotected,
 )
 from tenue.noise import Seeded
@@ -55,12 +55,12 @@ def test_one_duplicate_changes_little() -> None:
 
 
 def test_every_row_and_nearly_every_row_are_told_apart_in_words() -> None:
-    every, nearly = told_apart({"a": 1.0, "b": 0.95})
+    every, nearly = unique_columns({"a": 1.0, "b": 0.95})
     assert "`a` has a different value in every row: an intruder" in every
     assert "`b` has a different value in nearly every row" in nearly
     assert "with probability 95 %, whatever k is." in nearly
-    assert "`a`, `c` have a different value in every row" in told_apart({"a": 1, "c": 1})[0]
-    assert len(told_apart({"a": 1, "c": 1})) == 1
+    assert "`a`, `c` have a different value in every row" in unique_columns({"a": 1, "c": 1})[0]
+    assert len(unique_columns({"a": 1, "c": 1})) == 1
     (advice,) = leaving({"a": 1.0})
     assert advice == (
         "`a` has a different value in every row and is released unchanged: an intruder who knows "
@@ -91,14 +91,20 @@ def test_what_looks_like_names(name: str, values: list[object], expected: bool) 
 
 
 def test_nothing_is_said_of_nothing() -> None:
-    assert unprotected([]) == persons_named([], []) == following([], []) == told_apart({}) == []
+    assert (
+        unprotected([])
+        == persons_named([], [])
+        == dependent_columns([], [])
+        == unique_columns({})
+        == []
+    )
     assert len(persons_named(["a"], ["b", "c"])) == 2
     assert "`b`, `c` seem to name" in persons_named([], ["b", "c"])[0]
 
 
 def test_what_follows_is_said_by_its_role() -> None:
     one = Determined(name="town", by=("code",), measure="groups", score=1.0)
-    known, wanted = following([one], [one])
+    known, wanted = dependent_columns([one], [one])
     assert "knows this quasi-identifier" in known
     assert "learns `town`, whatever k, l and t are" in wanted
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import tenue as tn
 from tenue.errors import InvalidArgument, InvalidTable, Refused
-from tenue.evaluate.column_types import domain, telling, typed
+from tenue.evaluate.column_types import counterexamples, domain, typed
 from tenue.evaluate.factorize import coded
 from tenue.evaluate.one_table.cell_equality import shown
 from tenue.evaluate.rows import open_rows
@@ -407,7 +407,7 @@ def test_a_few_texts_tell_how_all_of_them_are_read(number: int) -> None:
     pool = draw.sample(WORDS, draw.randint(1, 4))
     many = [draw.choice(pool) for _ in range(draw.choice([1, 3, 50]))]
     some = draw.sample(many, min(3, len(many)))
-    few = telling([pa.array(many[:20], pa.string()), pa.array(many[20:], pa.string())])
+    few = counterexamples([pa.array(many[:20], pa.string()), pa.array(many[20:], pa.string())])
     assert len(few) <= 9
     for column in (None, declared(type="number", bounds=[0, 9]), declared(**DAYS)):
         whole = read(pa.array(many + some, pa.string()), column, written=True)

@@ -91,7 +91,7 @@ def holdings(groups: Groups, values: Codes, unit: Codes) -> Holdings:
     )
 
 
-def needed_values(held: Holdings) -> Whole:
+def needed_values(entries: Holdings) -> Whole:
     """A lower bound of how many values it takes so that every person of a group has one of them.
 
     Guarantee
@@ -102,22 +102,22 @@ def needed_values(held: Holdings) -> Whole:
     A person with a single value needs that one. The others, if they have none of those, need at
     least their number divided by how many of them the most frequent value covers.
     """
-    groups, size = held.groups.count, held.values.codes.size
+    groups, size = entries.groups.count, entries.values.codes.size
     if size == 0:
         return np.ones(groups, np.int64)
-    pairs = grouped([Codes(held.groups.labels, groups), held.values], size)
-    single = held.persons.sizes[held.persons.labels] == 1
+    pairs = grouped([Codes(entries.groups.labels, groups), entries.values], size)
+    single = entries.persons.sizes[entries.persons.labels] == 1
     forced = np.zeros(pairs.count, np.bool_)
     forced[pairs.labels[single]] = True
-    served = np.zeros(held.persons.count, np.bool_)
-    served[held.persons.labels[forced[pairs.labels]]] = True
+    served = np.zeros(entries.persons.count, np.bool_)
+    served[entries.persons.labels[forced[pairs.labels]]] = True
     group_of_pair = np.zeros(pairs.count, np.int64)
-    group_of_pair[pairs.labels] = held.groups.labels
-    group_of_person = np.zeros(held.persons.count, np.int64)
-    group_of_person[held.persons.labels] = held.groups.labels
+    group_of_pair[pairs.labels] = entries.groups.labels
+    group_of_person = np.zeros(entries.persons.count, np.int64)
+    group_of_person[entries.persons.labels] = entries.groups.labels
     needed = np.bincount(group_of_pair[forced], minlength=groups)
     rest = np.bincount(group_of_person[~served], minlength=groups)
-    serves = np.bincount(pairs.labels[~served[held.persons.labels]], minlength=pairs.count)
+    serves = np.bincount(pairs.labels[~served[entries.persons.labels]], minlength=pairs.count)
     most = np.ones(groups, np.int64)
     np.maximum.at(most, group_of_pair, serves)
     return np.maximum(needed + -(-rest // most), 1)

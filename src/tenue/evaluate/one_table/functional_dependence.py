@@ -139,9 +139,9 @@ class _Products:
 
     def share(self, names: Sequence[str], toward: Mapping[str, float]) -> float:
         """R² of a regression on these columns."""
-        places = [self.names.index(name) for name in names]
+        indices = [self.names.index(name) for name in names]
         right = np.array([toward[name] for name in names])
-        square = self.square[np.ix_(places, places)]
+        square = self.square[np.ix_(indices, indices)]
         weights = np.linalg.lstsq(square, right, rcond=_ALIKE)[0]
         return float(np.clip(right @ weights, 0, 1))
 

@@ -103,7 +103,7 @@ def unprotected(names: Sequence[str]) -> list[str]:
     return [text] if names else []
 
 
-def told_apart(shares: Mapping[str, float]) -> list[str]:
+def unique_columns(shares: Mapping[str, float]) -> list[str]:
     """The warnings about columns whose values are different in all rows, or in nearly all."""
     every = [name for name, share in shares.items() if share == 1]
     verb, it = ("has", "it") if len(every) == 1 else ("have", "one of them")
@@ -147,7 +147,7 @@ def persons_named(declared: Sequence[str], apparent: Sequence[str]) -> list[str]
     return warnings
 
 
-def following(known: Sequence[Determined], wanted: Sequence[Determined]) -> list[str]:
+def dependent_columns(known: Sequence[Determined], wanted: Sequence[Determined]) -> list[str]:
     """The warnings about quasi-identifiers and confidential columns that follow from others."""
     return [
         f"{one}. An intruder who knows {named(one.by)} of a person knows this quasi-identifier: "

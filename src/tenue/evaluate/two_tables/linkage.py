@@ -51,7 +51,7 @@ class Axis(abc.ABC):
         return self.attribute.squared(masked, original, self.scale)
 
     @abc.abstractmethod
-    def places(self, *, masked: bool) -> tuple[Real, float | None]:
+    def positions(self, *, masked: bool) -> tuple[Real, float | None]:
         """The positions of rows, for splitting; and the distance of different ones, if constant."""
 
     @abc.abstractmethod
@@ -65,7 +65,7 @@ class Line(Axis):
 
     attribute: Numeric
 
-    def places(self, *, masked: bool) -> tuple[Real, float | None]:
+    def positions(self, *, masked: bool) -> tuple[Real, float | None]:
         values = self._values(masked=masked)
         gone = np.isnan(values)
         if not gone.any():
@@ -75,19 +75,21 @@ class Line(Axis):
         return np.where(gone, beyond, values), None
 
     def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
-        held = _Ends.of(self._values(masked=False), blocks)
-        wanted = _Ends.of(self._values(masked=True), asked)
+        original = _Ends.of(self._values(masked=False), blocks)
+        masked = _Ends.of(self._values(masked=True), asked)
         far = (self.attribute.reach / self.scale) ** 2
 
         def least(part: int) -> Real:
-            below, above = held.low - wanted.high[part], wanted.low[part] - held.high
+            below, above = original.low - masked.high[part], masked.low[part] - original.high
             gap = np.maximum(np.maximum(below, above), 0)
             squares: Real = gap * gap  # infinite if either side has missing values only
             if self.attribute.complete:
                 return squares
-            one_blank = (wanted.blank[part] & held.number) | (held.blank & wanted.number[part])
+            one_blank = (masked.blank[part] & original.number) | (
+                original.blank & masked.number[part]
+            )
             squares = np.where(one_blank, np.minimum(squares, far), squares)
-            return np.where(held.blank & wanted.blank[part], 0.0, squares)
+            return np.where(original.blank & masked.blank[part], 0.0, squares)
 
         return least
 
@@ -101,7 +103,7 @@ class Words(Axis):
 
     attribute: Nominal
 
-    def places(self, *, masked: bool) -> tuple[Real, float | None]:
+    def positions(self, *, masked: bool) -> tuple[Real, float | None]:
         codes = self.attribute.masked if masked else self.attribute.original
         return codes.astype(np.float64), self.attribute.reach / self.scale
 
@@ -111,12 +113,12 @@ class Words(Axis):
             return lambda block: 0.0
         apart = self.attribute.distances / self.scale
         squares = apart * apart
-        held = [np.unique(self.attribute.original[rows]) for rows in blocks]
-        nearest = np.array([squares[:, words].min(axis=1) for words in held])
-        wanted = [np.unique(self.attribute.masked[rows]) for rows in asked]
+        original_blocks = [np.unique(self.attribute.original[rows]) for rows in blocks]
+        nearest = np.array([squares[:, words].min(axis=1) for words in original_blocks])
+        masked_blocks = [np.unique(self.attribute.masked[rows]) for rows in asked]
 
         def least(block: int) -> Real:
-            found: Real = nearest[:, wanted[block]].min(axis=1)
+            found: Real = nearest[:, masked_blocks[block]].min(axis=1)
             return found
 
         return least
@@ -124,20 +126,20 @@ class Words(Axis):
 
 def leaves(axes: Sequence[Axis], rows: Whole, *, masked: bool) -> list[Whole]:
     """Halves the rows along their widest axis until a block has few."""
-    places = [axis.places(masked=masked) for axis in axes]
+    positions = [axis.positions(masked=masked) for axis in axes]
     found = []
     parts = [rows]
     while parts:
         part = parts.pop()
         widths = []
-        for values, fixed in places if part.size > _ROOM else ():
+        for values, fixed in positions if part.size > _ROOM else ():
             inside = values[part]
             width = float(inside.max() - inside.min())
             widths.append(width if fixed is None or width == 0 else fixed)
         if max(widths, default=0.0) == 0:
             found.append(part)
             continue
-        line = places[int(np.argmax(widths))][0][part]
+        line = positions[int(np.argmax(widths))][0][part]
         halves = np.argpartition(line, part.size // 2)
         parts += [part[halves[: part.size // 2]], part[halves[part.size // 2 :]]]
     return found
