@@ -291,7 +291,7 @@ def test_a_column_that_tells_everybody_apart_is_warned_of(averaged: Release) -> 
     table = people().append_column("no", [list(range(60))])
     release = tn.publish(table, schema=tn.Schema.from_dict(given), method="microaggregate", k=5)
     (warning,) = warnings_of(release)
-    assert warning.startswith("`no` has another value in every row")
+    assert warning.startswith("`no` has a different value in every row")
     assert flat(warning) in flat(release.report())
     assert warnings_of(averaged) == []
 

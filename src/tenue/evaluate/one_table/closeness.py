@@ -19,10 +19,12 @@ _SAFE = 2**62
 _NEAR = 1 - 1e-12
 
 
-def earth_movers(counts: Counts, *, ordered: bool) -> tuple[Fraction, int]:
-    """The largest earth mover's distance of a group from the whole table, and that group.
+def farthest(counts: Counts, *, ordered: bool) -> tuple[Fraction, Whole]:
+    """The largest earth mover's distance of a group from the whole table, from 0 to 1, and all
+    groups at this distance with the fewest values.
 
-    From 0, all groups distributed like the whole table, to 1.
+    The result does not depend on the order of groups. Some group must have a value, unless the
+    whole table has none.
 
     Parameters
         ordered: values lie on a line, neighbours at distance 1/(m-1) for m values in the table
@@ -30,16 +32,6 @@ def earth_movers(counts: Counts, *, ordered: bool) -> tuple[Fraction, int]:
 
     Source
         Thesis, section 7.2; the two ground distances are those of Li, Li, Venkatasubramanian 2007.
-    """
-    t, groups = farthest(counts, ordered=ordered)
-    return t, int(groups[0])
-
-
-def farthest(counts: Counts, *, ordered: bool) -> tuple[Fraction, Whole]:
-    """The same, and all groups at this distance with the fewest values.
-
-    The result does not depend on the order of groups. Some group must have a value, unless the
-    whole table has none.
     """
     m, n = counts.totals.size, counts.rows
     if n == 0:
@@ -66,7 +58,7 @@ def beyond(counts: Counts, limit: Fraction, *, ordered: bool) -> NDArray[np.bool
     """Whether each group is farther from the whole table than a limit, exactly.
 
     Parameters
-        ordered: as for `earth_movers`.
+        ordered: as for `farthest`.
     """
     found = np.zeros(counts.sizes.size, np.bool_)
     m, n = counts.totals.size, counts.rows

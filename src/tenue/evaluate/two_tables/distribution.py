@@ -94,8 +94,12 @@ def moved(attribute: Attribute, bins: int = 20) -> Moved:
         np.bincount(side + 1, minlength=attribute.count + 1) / side.size
         for side in (attribute.original, attribute.masked)
     )
-    variation = float(np.abs(one - other).sum() / 2)
-    return _only_shares(attribute.name, variation, float(other[0] - one[0]))
+    return _only_shares(attribute.name, total_variation(one, other), float(other[0] - one[0]))
+
+
+def total_variation(one: Real, other: Real) -> float:
+    """Half the sum of the differences of shares."""
+    return float(np.abs(one - other).sum() / 2)
 
 
 def _only_shares(name: str, share: float, gone: float) -> Moved:
@@ -148,7 +152,7 @@ def _histogram(
         bin_of[(side < low) | (side > high)] = bins
         inside = np.bincount(bin_of.astype(np.int64), minlength=bins + 1) / side.size
         shares.append(np.append(inside * (1 - missing), missing))
-    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+    return total_variation(*shares)
 
 
 # -- Intervals as a distribution -------------------------------------------------------------------

@@ -24,7 +24,7 @@ from ...text import percent, shortly
 from ..check import schema_of
 from ..check_result import Printed
 from .attributes import Attribute, Names, Numeric, paired
-from .distribution import Moved, moved
+from .distribution import Moved, moved, total_variation
 from .information_loss import CorrelationDifference, correlation_of
 
 Real = NDArray[np.float64]
@@ -310,11 +310,12 @@ def _binned(attribute: Attribute, bins: int) -> _Binned:
 
 def _apart(one: _Binned, other: _Binned) -> float:
     """The total variation of the two sides over the cells of two columns."""
-    shares = [
-        np.bincount(left * other.cells + right, minlength=one.cells * other.cells) / left.size
-        for left, right in ((one.original, other.original), (one.released, other.released))
-    ]
-    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+    return total_variation(
+        *(
+            np.bincount(left * other.cells + right, minlength=one.cells * other.cells) / left.size
+            for left, right in ((one.original, other.original), (one.released, other.released))
+        )
+    )
 
 
 def _kolmogorov(before: Real, after: Real) -> float:
