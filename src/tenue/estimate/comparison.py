@@ -197,9 +197,6 @@ def _chunks(size: int, rows: int) -> Iterator[slice]:
     return (slice(start, start + rows) for start in range(0, size, rows))
 
 
-# -- Naive against Bayes, for any law --------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Comparison:
     """The noisy number against the Bayes estimate, averaged over prior and noise.

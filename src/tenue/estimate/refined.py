@@ -28,6 +28,10 @@ from ..text import html_facts
 from .posterior import Posterior, Real
 
 _FEW = 5
+_MOST = 1024
+_CHUNK = 256
+_ROUNDING = 1e-12
+_NOTHING = 10**16
 MOST_WITH_DELTA = 512
 """The largest number of points of a prior with delta, for which a posterior is computed."""
 _RARE = Fraction(1, 1 << 30)
@@ -165,14 +169,6 @@ def as_points(belief: Density, count: int = MOST_POINTS) -> Points:
     return Points.of_weights(
         [step * unit for step, _ in kept], [max(1, int(rise * scale)) for _, rise in kept]
     )
-
-
-# -- The error of the posterior median after a refined answer, averaged over the prior -------------
-
-_MOST = 1024
-_CHUNK = 256
-_ROUNDING = 1e-12
-_NOTHING = 10**16
 
 
 @checked_call

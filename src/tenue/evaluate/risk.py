@@ -259,9 +259,6 @@ def _unchanged(attributes: list[Attribute]) -> float:
     return same / total if total else 0.0
 
 
-# -- Loss and risk against a baseline --------------------------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class Score:
     """A masked table compared with a baseline; above 1 it is better.

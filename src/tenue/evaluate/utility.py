@@ -29,6 +29,8 @@ from .two_tables.distribution import Moved, moved
 from .two_tables.distribution_similarity import Propensity, propensity_of
 from .two_tables.information_loss import CorrelationDifference, correlation_of, sse_of
 
+_ROUNDING = 1e-12  # smaller distances are printed as 0
+
 
 @checked_call
 def discernibility(
@@ -146,11 +148,6 @@ def _groups(table: object, schema: object, quasi_identifiers: Iterable[str] | No
     read = rows.read(quasi_identifiers_of(rows, declared, quasi_identifiers))
     columns = [shown(name, column).codes for name, column in read.items()]
     return grouped(columns, len(next(iter(read.values()))))
-
-
-# -- Utility ---------------------------------------------------------------------------------------
-
-_ROUNDING = 1e-12  # smaller distances are printed as 0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -70,6 +70,7 @@ MOST_CONCEPTS = 100_001  # a root and as many categories as an answer may have c
 """The largest number of concepts in a taxonomy."""
 
 Edge = tuple[str, str | None]
+Categories = Mapping[str, str] | Iterable[str | tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +189,6 @@ def _depth_first(children: Mapping[str, Iterable[str]], root: str) -> dict[str, 
             order[concept] = tuple(children[concept])
             waiting.extend(reversed(order[concept]))
     return order
-
-
-# -- The labels that rows may hold, in order, and the concept each of them means -------------------
-
-Categories = Mapping[str, str] | Iterable[str | tuple[str, str]]
 
 
 def attached(

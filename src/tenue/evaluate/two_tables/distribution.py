@@ -32,6 +32,11 @@ from .attributes import Attribute, Names, Numeric, paired
 
 Real = NDArray[np.float64]
 
+BINS = 24
+MOST_WORDS = 12
+OTHERS, MISSING = "(others)", "(missing)"
+_ZERO = datetime.datetime(1970, 1, 1)
+_DAY = 24 * 60 * 60
 _QUANTILES = 1000
 T = TypeVar("T")
 
@@ -155,11 +160,6 @@ def _histogram(
     return total_variation(*shares)
 
 
-# -- Intervals as a distribution -------------------------------------------------------------------
-
-_DAY = 24 * 60 * 60
-
-
 @dataclass(frozen=True, eq=False)
 class Spread:
     """Intervals of a line, from `low` to `high`, with the share of all rows in each.
@@ -227,15 +227,6 @@ def word_shares(values: Values) -> dict[str | None, float]:
 def _unit(column: Bounded) -> int:
     """The length of the column's unit in that of edges: of days, their seconds."""
     return _DAY if column.type == "date" else 1
-
-
-# -- The distributions that a report draws ---------------------------------------------------------
-
-BINS = 24
-MOST_WORDS = 12
-OTHERS, MISSING = "(others)", "(missing)"
-
-_ZERO = datetime.datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)

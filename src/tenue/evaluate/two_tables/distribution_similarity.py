@@ -166,9 +166,6 @@ def _fitted(design: Real, masked: Real) -> Real:
     return chances
 
 
-# -- Two tables as wholes --------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class Likeness(Printed):
     """The distance of a released table from the original as a whole. 0 is best everywhere.

@@ -33,6 +33,9 @@ Flags = NDArray[np.bool_]
 _ROOM = 64
 _MOST_BOUNDS = 2**24
 _MOST_WORDS = 1000
+_MOST_CELLS = 2**21
+_LARGEST = 1e150
+_NEARER = -(2**62)
 
 
 Bound = Callable[[int], Real | float]
@@ -165,13 +168,6 @@ class _Ends:
             np.logical_or.reduceat(~gone, starts),
             np.logical_or.reduceat(gone, starts),
         )
-
-
-# -- Linkage ---------------------------------------------------------------------------------------
-
-_MOST_CELLS = 2**21
-_LARGEST = 1e150
-_NEARER = -(2**62)
 
 
 @checked_call
