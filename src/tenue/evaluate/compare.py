@@ -202,7 +202,7 @@ def compare(
     attributes = paired(before, single, None, declared, related=linked, recoded=True)
     known = names_of_role(declared, quasi_identifiers, "quasi_identifiers")
     secret = names_of_role(declared, confidential, "confidential")
-    found = _looked_at(released, schema, after, known, secret, quasi_identifiers, confidential)
+    found = _checked(released, schema, after, known, secret, quasi_identifiers, confidential)
     notes = [ROW_BY_ROW if linked else wholes or f"{AS_WHOLES}."]
     notes += [MIDDLES.format(columns=named(intervals))] if intervals else []
     notes += [SETS.format(column=one.name) for one in attributes if _is_recoded(one, declared)]
@@ -239,7 +239,7 @@ def _why_wholes(before: Rows, after: Rows, released: object) -> str | None:
     return None if len(sizes) == 1 else OF_OTHER_LENGTH
 
 
-def _looked_at(
+def _checked(
     released: object,
     schema: object,
     after: Rows,
