@@ -261,7 +261,7 @@ def compare(
         exact = LaplaceIntegral(values, masses, found.rate, estimator)
         bayes, squared, closer, unit = exact.error, exact.squared, exact.closer, 1.0
     else:
-        reach, unit = _reach(found), float(found.unit)
+        reach, unit = _largest_noise(found), float(found.unit)
         pairs = (values[-1] - values[0] + 2 * reach) / unit * values.size
         _require_short(pairs, _EXACT, "Give draws=100_000 to simulate it")
         steps = math.ceil(reach / unit)
@@ -294,7 +294,7 @@ def expected_error(law: Any, prior: Any) -> float:
     values, masses = _prior(prior, found)
     middle = values[int(np.searchsorted(np.cumsum(masses), 0.5 - _ROUNDING))]
     bound = min(float(law.mean_absolute_error), float(masses @ np.abs(values - middle)))
-    reach, unit = _reach(found), float(found.unit) if found.exact else 0.0
+    reach, unit = _largest_noise(found), float(found.unit) if found.exact else 0.0
     width = float(values[-1] - values[0])
     if found.mass is not None and (width + 2 * reach) / unit * values.size <= _EXACT / 16:
         return min(bound, compare(law, prior, estimator="median").bayes_error)
@@ -327,8 +327,7 @@ def _prior(prior: Any, found: Likelihood) -> tuple[Real, Real]:
     return np.asarray(steps * float(unit)), np.asarray(masses / masses.sum())
 
 
-def _reach(found: Likelihood) -> float:
-    """The size of noise beyond which its mass is negligible."""
+def _largest_noise(found: Likelihood) -> float:
     return (_FOLDS + 2 * found.slack) / found.rate * float(found.unit)
 
 

@@ -233,13 +233,13 @@ def _conditioned(logs: list[Real], size: int) -> tuple[Posterior, ...]:
     for _ in range(60):
         theta = (low + high) / 2
         low, high = (theta, high) if expected_total(theta) < size else (low, theta)
-    parts = [_trimmed(one, 0) for one in tilted(high)]
+    parts = [_without_negligible_ends(one, 0) for one in tilted(high)]
     nothing = (np.ones(1), 0)
-    before = accumulate(parts[:-1], _added, initial=nothing)
-    after = reversed(list(accumulate(parts[:0:-1], _added, initial=nothing)))
+    before = accumulate(parts[:-1], _distribution_of_sum, initial=nothing)
+    after = reversed(list(accumulate(parts[:0:-1], _distribution_of_sum, initial=nothing)))
     found = []
     for (masses, start), one, other in zip(parts, before, after, strict=True):
-        rest, first = _added(one, other)
+        rest, first = _distribution_of_sum(one, other)
         where = size - (start + np.arange(masses.size)) - first
         inside = (where >= 0) & (where < rest.size)
         joint = np.where(inside, masses * rest[np.clip(where, 0, rest.size - 1)], 0.0)
@@ -248,8 +248,7 @@ def _conditioned(logs: list[Real], size: int) -> tuple[Posterior, ...]:
     return tuple(found)
 
 
-def _trimmed(masses: Real, start: int) -> tuple[Real, int]:
-    """Without ends of negligible mass."""
+def _without_negligible_ends(masses: Real, start: int) -> tuple[Real, int]:
     kept = np.flatnonzero(masses > masses.max() * _NOTHING)
     first, last = int(kept[0]), int(kept[-1])
     if last - first >= _WIDEST:
@@ -257,7 +256,6 @@ def _trimmed(masses: Real, start: int) -> tuple[Real, int]:
     return masses[first : last + 1], start + first
 
 
-def _added(one: tuple[Real, int], two: tuple[Real, int]) -> tuple[Real, int]:
-    """The distribution of a sum."""
+def _distribution_of_sum(one: tuple[Real, int], two: tuple[Real, int]) -> tuple[Real, int]:
     with np.errstate(under="ignore"):
-        return _trimmed(np.convolve(one[0], two[0]), one[1] + two[1])
+        return _without_negligible_ends(np.convolve(one[0], two[0]), one[1] + two[1])

@@ -225,7 +225,7 @@ def _misfit(check: Check, beside: Beside, columns: Sequence[str]) -> str:
     if isinstance(promise, ColumnKAnonymity | KAnonymity):
         several = isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) > 1
         least = 0 if several else promise.k
-    if check.smallest_rows < least and _same(check, stated):
+    if check.smallest_rows < least and _covers_quasi_identifiers(check, stated):
         rows = many(check.smallest_rows, "row")
         return f"it states {promise}, but some group has {rows} only"
     if isinstance(promise, TCloseness) and check.quasi_identifiers == (GROUP,):
@@ -247,7 +247,9 @@ def _by_certificate(check: Check, certificate: Certificate, columns: Sequence[st
         return check
     uncounted = UNCOUNTED.format(unit=unit)
     notes = [note for note in check.notes if note != uncounted]
-    if not isinstance(promise, KAnonymity) or not _same(check, certificate.parameters):
+    if not isinstance(promise, KAnonymity) or not _covers_quasi_identifiers(
+        check, certificate.parameters
+    ):
         return replace(check, unit=unit, k_from="rows", notes=(uncounted, *notes))
     notes = [BY_PERSON.format(unit=unit), *notes]
     return replace(
@@ -259,7 +261,6 @@ def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _same(check: Check, stated: Mapping[str, str]) -> bool:
-    """Whether the promise covers all columns that were used as quasi-identifiers."""
+def _covers_quasi_identifiers(check: Check, stated: Mapping[str, str]) -> bool:
     promised = {name.lower() for name in _listed(stated.get("quasi-identifiers", ""))}
     return {name.lower() for name in check.quasi_identifiers} <= promised

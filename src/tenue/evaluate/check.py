@@ -133,7 +133,7 @@ def _checked(
         *cell_equality.merged_values(found.merged),
     ]
     if declared is not None:
-        notes += _about_schema(rows, declared, known, feeder.columns, uncounted, most)
+        notes += _differences_from_schema(rows, declared, known, feeder.columns, uncounted, most)
         loose = _unprotected(rows, declared, [*known, *wanted])
         notes += identifying_columns.unprotected(loose)
     return found.check(
@@ -280,7 +280,7 @@ def _undeclared(rows: Rows, schema: Table) -> list[str]:
     return [name for name in rows.names if name not in schema.columns]
 
 
-def _about_schema(
+def _differences_from_schema(
     rows: Rows,
     schema: Table,
     known: list[str],
@@ -288,7 +288,6 @@ def _about_schema(
     uncounted: bool,
     most: int,
 ) -> list[str]:
-    """The differences between schema and table."""
     notes = []
     if uncounted and most == 1:
         notes.append(UNCOUNTED.format(unit=schema.unit))

@@ -205,7 +205,7 @@ def compare(
     found = _checked(released, schema, after, known, secret, quasi_identifiers, confidential)
     notes = [ROW_BY_ROW if linked else wholes or f"{AS_WHOLES}."]
     notes += [MIDDLES.format(columns=named(intervals))] if intervals else []
-    notes += [SETS.format(column=one.name) for one in attributes if _is_recoded(one, declared)]
+    notes += [SETS.format(column=one.name) for one in attributes if _has_sets(one, declared)]
     notes += [] if declared is not None else [WIDTHS]
     return Comparison(
         rows=int(attributes[0].masked.size),
@@ -219,8 +219,7 @@ def compare(
     )
 
 
-def _is_recoded(attribute: Attribute, schema: Table | None) -> bool:
-    """Whether the declared taxonomy lacks some of its values."""
+def _has_sets(attribute: Attribute, schema: Table | None) -> bool:
     column = column_of(schema, attribute.name)
     return (
         isinstance(attribute, Nominal)

@@ -315,7 +315,6 @@ class Loaded:
         return self._given if person is None else self._values(person, guess=False).coded()
 
     def _parts(self, codes: Codes) -> Iterator[Part]:
-        """All groups at once."""
         groups, persons = self._groups, self._persons
         if persons is None:
             counts = counted(groups, codes)

@@ -129,7 +129,7 @@ class Counted:
             return True
         try:
             return identifying_columns.are_names(_each_once(chain([first], parts)))
-        except _TwiceError:
+        except _RepeatedValueError:
             return False
 
     def found_by(self, name: str, rows: int) -> float:
@@ -278,15 +278,15 @@ def _most(every: dict[str, pa.Table], *names: str) -> int:
     return max(len(every[name]) if name in every else 0 for name in names)
 
 
-class _TwiceError(Exception):
-    """A value occurs twice."""
+class _RepeatedValueError(Exception):
+    pass
 
 
 def _each_once(parts: Iterable[pa.Table]) -> Iterator[pa.Array]:
     for part in parts:
         present = part.filter(pc.is_valid(part.column(0)))
         if pc.any(pc.greater(present.column(1), 1)).as_py():
-            raise _TwiceError
+            raise _RepeatedValueError
         yield one_array(present.column(0))
 
 

@@ -206,13 +206,13 @@ def linked_share(attributes: list[Attribute], scale: list[float]) -> Fraction:
     axes = _axes(attributes, scale)
     rows = np.arange(attributes[0].original.size)
     own = _squared(axes, rows, rows)
-    masked, original = (_same(attributes, masked=side) for side in (True, False))
+    masked, original = (_identical_records(attributes, masked=side) for side in (True, False))
     # of rows with one and the same masked record only the nearest can be linked
     nearest = np.full(masked.count, np.inf)
     np.minimum.at(nearest, masked.labels, own)
     nearest = nearest[masked.labels]
     ties = np.zeros(rows.size, np.int64)
-    heads = _heads(masked)
+    heads = _one_row_each(masked)
     ties[heads] = _ties(axes, heads, nearest, original)
     linked = masked.labels[own == nearest]
     guesses = Counter(ties[heads][linked].tolist())
@@ -249,7 +249,7 @@ def _ties(axes: list[Axis], asked: Whole, nearest: Real, originals: Groups) -> W
         nearest: the squared distance, of every masked row.
     """
     weights = originals.sizes[originals.labels]
-    blocks = leaves(axes, _heads(originals), masked=False)
+    blocks = leaves(axes, _one_row_each(originals), masked=False)
     parts = leaves(axes, asked, masked=True)
     bounds = [axis.bound(parts, blocks) for axis in axes]
     ties = np.zeros(nearest.size, np.int64)
@@ -282,8 +282,7 @@ def _count(axes: list[Axis], asked: Whole, nearest: Real, rows: Whole, weights: 
     return counts
 
 
-def _same(attributes: list[Attribute], *, masked: bool) -> Groups:
-    """Groups of rows with identical records."""
+def _identical_records(attributes: list[Attribute], *, masked: bool) -> Groups:
     columns = []
     for attribute in attributes:
         values = attribute.masked if masked else attribute.original
@@ -292,8 +291,7 @@ def _same(attributes: list[Attribute], *, masked: bool) -> Groups:
     return grouped(columns, attributes[0].original.size)
 
 
-def _heads(groups: Groups) -> Whole:
-    """One row of each group."""
+def _one_row_each(groups: Groups) -> Whole:
     heads = np.empty(groups.count, np.int64)
     heads[groups.labels[::-1]] = np.arange(groups.labels.size)[::-1]
     return heads
