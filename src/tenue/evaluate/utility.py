@@ -25,7 +25,7 @@ from .one_table.interval_values import Domain
 from .risk import stated
 from .rows import open_rows
 from .two_tables.attributes import Attribute, paired
-from .two_tables.distribution import Moved, moved
+from .two_tables.distribution import Moved, moved, moved_as_json
 from .two_tables.distribution_similarity import Propensity, propensity_of
 from .two_tables.information_loss import CorrelationDifference, correlation_of, sse_of
 
@@ -193,7 +193,7 @@ class Utility(Printed):
                     for names, (before, after) in correlation.pairs.items()
                 ],
             },
-            "columns": [column.to_dict() for column in self.columns],
+            "columns": list(map(moved_as_json, self.columns)),
             "propensity": asdict(self.propensity),
         }
 

@@ -60,9 +60,10 @@ class Moved:
     histogram: float
     missing: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """The facts as JSON has them; infinity as "inf"."""
-        return {name: plain(value) for name, value in asdict(self).items()}
+
+def moved_as_json(column: Moved) -> dict[str, Any]:
+    """The facts as JSON has them; infinity as "inf"."""
+    return {name: plain(value) for name, value in asdict(column).items()}
 
 
 @checked_call

@@ -24,7 +24,7 @@ from ...text import percent, shortly
 from ..check import schema_of
 from ..check_result import Printed
 from .attributes import Attribute, Names, Numeric, paired
-from .distribution import Moved, moved, total_variation
+from .distribution import Moved, moved, moved_as_json, total_variation
 from .information_loss import CorrelationDifference, correlation_of
 
 Real = NDArray[np.float64]
@@ -193,7 +193,7 @@ class Likeness(Printed):
         """The facts as JSON has them."""
         return {
             "for": "the holder alone",
-            "columns": [column.to_dict() for column in self.columns],
+            "columns": list(map(moved_as_json, self.columns)),
             "kolmogorov": dict(self.kolmogorov),
             "sliced_wasserstein": self.sliced,
             "pair_total_variation": self.pairs,
