@@ -61,7 +61,7 @@ def test_a_total_of_masked_parts_makes_every_row_unique() -> None:
     assert found.count(1) > 0.95 * N  # whoever knows both parts of a person finds the one row
     assert not any("total" in name for name in of_0_1_0(release))
     (warning,) = (text for text in warnings_of(release) if "`total`" in text)
-    assert "`total` follows from `earned`, `given` (R² = 1), and leaves unchanged" in warning
+    assert "`total` follows from `earned`, `given` (R² = 1), and is released unchanged" in warning
     assert "`total` follows from" in release.report()
     assert "`total` follows from" in " ".join(str(release).split())
     (one,) = release.risk.to_dict()["recomputed"]
@@ -88,7 +88,8 @@ def test_a_swapped_part_is_subtracted_from_its_total() -> None:
     assert own == truth
     assert of_0_1_0(release) == []
     assert any(
-        "`earned` follows from `given`, `total` (R² = 1)" in text and "whatever was done" in text
+        "`earned` follows from `given`, `total` (R² = 1)" in text
+        and "however it was protected" in text
         for text in warnings_of(release)
     )
 

@@ -56,7 +56,7 @@ def written_by_an_intruder(release: Any, described: tn.Schema) -> str:
     if described.unit == "record":
         found = method.explained(check_groups(table, described))
         # how buckets were read, which the schema and the method tell
-        notes = tuple(note for note in found.notes if "is something else" not in note)
+        notes = tuple(note for note in found.notes if "some of its values are not" not in note)
         risk = replace(risk, check=replace(found, notes=notes))
     return (
         report_of(

@@ -233,7 +233,7 @@ class TallySuite:
             for whole in self._there.tally([*self._asked.known, *others]):
                 for begin in range(0, len(whole), 3):
                     piece = whole.slice(begin, 3)
-                    yield klt_by_counts._combinations(self._groups(piece), piece)
+                    yield klt_by_counts._Combinations(self._groups(piece), piece)
 
         monkeypatch.setattr(klt_by_counts.Counted, "_parts", cut)
         with pytest.raises(InvalidTable, match="changed while it was read"):

@@ -1,4 +1,4 @@
-"""What an analyst may compute from an answer, for free.
+"""What an analyst may compute from an answer, as post-processing.
 
 count, total       one noisy number → Posterior
 Margin             the noise of one number of a vector
@@ -6,10 +6,10 @@ counts             noisy counts with a known total → one Posterior each
 refined            a refined answer → Posterior, or Opinion about a category
 refined_error      of refinement and Bayes together, averaged over the prior
 guess_error        of the prior alone
-out_of_range       how often a noisy count is patently wrong
-compare            naive against Bayes
+out_of_range       the probability that a noisy count is impossible
+compare            the noisy number against the Bayes estimate
 expected_error     of noise and Bayes together, averaged over the prior
-require_free       refuses where an estimate would rest on a secret scale
+require_free       refuses where an estimate would depend on a secret scale
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from .._lazy import lazily
 if TYPE_CHECKING:
     from ..noise.box.steps import Margin
     from .comparison import Comparison, compare, expected_error
-    from .constrained_counts import counts
-    from .count_posterior import count, out_of_range, total
+    from .count_posterior import count, counts, out_of_range, total
     from .posterior import Posterior
     from .refined import Opinion, guess_error, refined, refined_error
     from .truncated_support import require_free
@@ -49,8 +48,7 @@ lazily(
     {
         "..noise.box.steps": "Margin",
         ".comparison": "Comparison compare expected_error",
-        ".constrained_counts": "counts",
-        ".count_posterior": "count out_of_range total",
+        ".count_posterior": "count counts out_of_range total",
         ".posterior": "Posterior",
         ".refined": "Opinion guess_error refined refined_error",
         ".truncated_support": "require_free",

@@ -1,19 +1,20 @@
-"""Is the Bayes estimate better than the noisy number itself, and by how much?
+"""How much better the Bayes estimate is than the noisy number itself.
 
-With truths v_i of masses p_i, all that matters is smooth in the noisy value y between neighbouring
-truths and where the estimate passes a truth. Below the first truth and above the last the posterior
-no longer changes, so the tails have closed forms.
+With truths v_i of masses p_i, every integrand is smooth in the noisy value y, except at the truths
+and where the estimate passes one. Below the first truth and above the last the posterior is
+constant, so the tails have closed forms.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arguments import checked_call, whole
 from ..errors import refuse
@@ -25,19 +26,27 @@ from .truncated_support import likelihood, prior_points
 _HALVINGS = 80
 _INTEGRAL_CHUNK = 1 << 21
 _ROUNDING = 1e-12
+_EXACT = 1 << 25
+_COARSE = 800
+_MOST_KINKS = 4096
+_FOLDS = 45.0
+_SHORT = 15.0
+_CHUNK = 1 << 22
+
+Estimator = Literal["mean", "median"]
 
 
+@dataclass(eq=False)
 class LaplaceIntegral:
     """Averages over truth and noise for one prior, one rate and one estimator."""
 
-    def __init__(self, values: Real, masses: Real, rate: float, estimator: str) -> None:
-        self.values = values
-        self.masses = masses
-        self.rate = rate
-        self.estimator = estimator
+    values: Real
+    masses: Real
+    rate: float
+    estimator: str
 
     def _weights(self, y: Real) -> Real:
-        """p_i·e^(-rate|y−v_i|), rows scaled to the nearest truth so that none vanishes."""
+        """p_i·e^(-rate|y−v_i|), each row scaled to its largest weight, which cannot underflow."""
         gaps = np.abs(y[:, None] - self.values)
         with np.errstate(under="ignore", divide="ignore"):
             logs = np.log(self.masses) - self.rate * gaps
@@ -46,46 +55,31 @@ class LaplaceIntegral:
     def guess(self, y: Real) -> Real:
         """The estimate for each noisy value."""
         result = np.empty_like(y)
-        rows = max(1, _INTEGRAL_CHUNK // self.values.size)
-        for start in range(0, y.size, rows):
-            part = self._weights(y[start : start + rows])
-            part /= part.sum(axis=1, keepdims=True)
+        for part in _chunks(y.size, _INTEGRAL_CHUNK // self.values.size):
+            weights = self._weights(y[part])
+            weights /= weights.sum(axis=1, keepdims=True)
             if self.estimator == "mean":
-                result[start : start + rows] = part @ self.values
+                result[part] = weights @ self.values
             else:
-                sums = np.cumsum(part, axis=1)
-                place = np.argmax(sums >= 0.5 - _ROUNDING, axis=1)
-                result[start : start + rows] = self.values[place]
+                sums = np.cumsum(weights, axis=1)
+                result[part] = self.values[np.argmax(sums >= 0.5 - _ROUNDING, axis=1)]
         return result
 
     def _passes(self) -> Real:
         """Where the estimate passes each truth: between two passes it stays on one side of all."""
-        if self.values.size == 1:
-            return np.empty(0)
-        if self.estimator == "mean":
-            goals = self.values[1:-1]
-            return self._solved(lambda y: self.guess(y) - goals, goals.size)
-        goals = self.values[:-1]
-        return self._solved(lambda y: self.guess(y) - goals - _ROUNDING, goals.size)
-
-    def _solved(self, rising: Callable[[Real], Real], count: int) -> Real:
-        """Where rising functions change sign between the first and the last truth."""
-        low, high = np.full(count, self.values[0]), np.full(count, self.values[-1])
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            below = rising(middle) <= 0
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return high
+        goals = self.values[1:-1] if self.estimator == "mean" else self.values[:-1] + _ROUNDING
+        low, high = np.full(goals.size, self.values[0]), np.full(goals.size, self.values[-1])
+        return _bisected(low, high, lambda y: self.guess(y) <= goals)
 
     @cached_property
     def _averages(self) -> tuple[float, float]:
         """The mean absolute and the mean squared error."""
         nodes, weights = np.polynomial.legendre.leggauss(12)
-        cuts = np.unique(np.concatenate([self.values, self._passes()]))
-        # a panel is short in the noise's own scale, so that the rule is exact to rounding
-        pieces = np.maximum(1, np.ceil(np.diff(cuts) * self.rate * 1.5)).astype(int)
-        starts = np.repeat(cuts[:-1], pieces)
-        widths = np.repeat(np.diff(cuts) / pieces, pieces)
+        kinks = np.unique(np.concatenate([self.values, self._passes()]))
+        # panels are so short, compared with the noise's scale, that the rule is exact to rounding
+        pieces = np.maximum(1, np.ceil(np.diff(kinks) * self.rate * 1.5)).astype(int)
+        starts = np.repeat(kinks[:-1], pieces)
+        widths = np.repeat(np.diff(kinks) / pieces, pieces)
         starts = starts + widths * (
             np.arange(starts.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
         )
@@ -93,9 +87,7 @@ class LaplaceIntegral:
         area = (widths[:, None] * weights / 2).ravel()
         guess = self.guess(y)
         error = squared = 0.0
-        rows = max(1, _INTEGRAL_CHUNK // self.values.size)
-        for start in range(0, y.size, rows):
-            part = slice(start, start + rows)
+        for part in _chunks(y.size, _INTEGRAL_CHUNK // self.values.size):
             with np.errstate(under="ignore"):
                 gaps = np.abs(y[part, None] - self.values)
                 density = self.masses * self.rate / 2 * np.exp(-self.rate * gaps)
@@ -127,12 +119,18 @@ class LaplaceIntegral:
         That is (estimate − y)·(estimate + y − 2v) < 0. The second factor rises with y and changes
         sign once for each truth; the first changes sign wherever the estimate equals y.
         """
-        cuts = self._fixed_points()
-        middles = (cuts[:-1] + cuts[1:]) / 2
+        ends = self._fixed_points()
+        middles = (ends[:-1] + ends[1:]) / 2
         above = np.concatenate([[True], self.guess(middles) > middles, [False]])
-        lows = np.concatenate([[-np.inf], cuts])
-        highs = np.concatenate([cuts, [np.inf]])
-        turns = self._turns()
+        lows = np.concatenate([[-np.inf], ends])
+        highs = np.concatenate([ends, [np.inf]])
+        # for each truth, the y at which estimate + y = 2·truth
+        width = self.values[-1] - self.values[0] + 1
+        turns = _bisected(
+            self.values - width,
+            self.values + width,
+            lambda y: self.guess(y) + y < 2 * self.values,
+        )
         total = 0.0
         for value, mass, turn in zip(self.values, self.masses, turns, strict=True):
             start = np.where(above, lows, np.maximum(lows, turn))
@@ -148,32 +146,18 @@ class LaplaceIntegral:
             tail = np.exp(-self.rate * np.abs(x)) / 2
         return np.asarray(np.where(x < 0, tail, 1 - tail))
 
-    def _turns(self) -> Real:
-        """For each truth, the y at which estimate + y = 2·truth."""
-        width = self.values[-1] - self.values[0] + 1
-        low, high = self.values - width, self.values + width
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            below = self.guess(middle) + middle < 2 * self.values
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return np.asarray(high)
-
     def _fixed_points(self) -> Real:
         """Every y at which the estimate may cross y, and the truths themselves."""
-        cuts = [self.values]
+        points = [self.values]
         if self.estimator == "median":
-            cuts.append(self._passes())
+            points.append(self._passes())
         elif self.values.size > 1:
             low, high = self._monotone_pieces()
             sign = self.guess(low) > low
             crossing = sign != (self.guess(high) > high)
             low, high, sign = low[crossing], high[crossing], sign[crossing]
-            for _ in range(_HALVINGS):
-                middle = (low + high) / 2
-                same = (self.guess(middle) > middle) == sign
-                low, high = np.where(same, middle, low), np.where(same, high, middle)
-            cuts.append(high)
-        return np.unique(np.concatenate(cuts))
+            points.append(_bisected(low, high, lambda y: (self.guess(y) > y) == sign))
+        return np.unique(np.concatenate(points))
 
     def _monotone_pieces(self) -> tuple[Real, Real]:
         """Pieces on which (mean − y) only rises or only falls.
@@ -195,20 +179,22 @@ class LaplaceIntegral:
             np.where(np.isfinite(t) & (t > 0) & (t < ends - starts), starts + t, starts)
             for t in flats
         ]
-        cuts = np.unique(np.concatenate([self.values, *inner]))
-        return cuts[:-1], cuts[1:]
+        ends = np.unique(np.concatenate([self.values, *inner]))
+        return ends[:-1], ends[1:]
 
 
-# -- Is the Bayes estimate better than the noisy number itself, and by how much? -------------------
+def _bisected(low: Real, high: Real, is_below: Callable[[Real], NDArray[np.bool_]]) -> Real:
+    """The upper ends of the intervals, after halving, in which `is_below` becomes false."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        below = is_below(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return high
 
-Estimator = Literal["mean", "median"]
 
-_EXACT = 1 << 25
-_COARSE = 800
-_MOST_KINKS = 4096
-_FOLDS = 45.0
-_SHORT = 15.0
-_CHUNK = 1 << 22
+def _chunks(size: int, rows: int) -> Iterator[slice]:
+    rows = max(1, rows)
+    return (slice(start, start + rows) for start in range(0, size, rows))
 
 
 @dataclass(frozen=True)
@@ -219,7 +205,7 @@ class Comparison:
         naive_error, bayes_error: mean absolute errors.
         naive_squared, bayes_squared: mean squared errors.
         closer: the probability that the Bayes estimate is strictly closer to the truth.
-        draws: how many were simulated; None where sums and integrals gave the figures.
+        draws: how many were simulated; None if sums and integrals gave the figures.
     """
 
     naive_error: float
@@ -239,7 +225,7 @@ def compare(
     draws: int | None = None,
     source: Source | None = None,
 ) -> Comparison:
-    """Naive against Bayes, exactly, or by simulation if `draws` is given.
+    """Compares the noisy number with the Bayes estimate, exactly, or by simulation with `draws`.
 
     Guarantee
         Without `draws`, sums over all counts and integrals between all kinks: correct to rounding.
@@ -273,18 +259,15 @@ def compare(
     if found.mass is None:
         _require_short(values.size, _MOST_KINKS, "Give draws=100_000 to simulate it")
         exact = LaplaceIntegral(values, masses, found.rate, estimator)
-        return Comparison(
-            law.mean_absolute_error, exact.error, law.variance, exact.squared, exact.closer
-        )
-    reach = _reach(found)
-    pairs = (values[-1] - values[0] + 2 * reach) / float(found.unit) * values.size
-    _require_short(pairs, _EXACT, "Give draws=100_000 to simulate it")
-    unit = float(found.unit)
-    steps = math.ceil(reach / unit)
-    noise = found.mass(np.arange(-steps, steps + 1))
-    bayes, squared, closer = _summed(
-        np.rint(values / unit).astype(np.int64), masses, noise, estimator
-    )
+        bayes, squared, closer, unit = exact.error, exact.squared, exact.closer, 1.0
+    else:
+        reach, unit = _largest_noise(found), float(found.unit)
+        pairs = (values[-1] - values[0] + 2 * reach) / unit * values.size
+        _require_short(pairs, _EXACT, "Give draws=100_000 to simulate it")
+        steps = math.ceil(reach / unit)
+        noise = found.mass(np.arange(-steps, steps + 1))
+        whole_steps = np.rint(values / unit).astype(np.int64)
+        bayes, squared, closer = _summed(whole_steps, masses, noise, estimator)
     return Comparison(
         law.mean_absolute_error, bayes * unit, law.variance, squared * unit**2, closer
     )
@@ -296,8 +279,8 @@ def expected_error(law: Any, prior: Any) -> float:
 
     Guarantee
         A function of law and prior: it reads no rows. Exact up to rounding where prior and noise
-        have few values; to about three digits where they are merged into blocks; and beyond that
-        the smaller of the two errors it can never exceed: the noise's, and the prior's own.
+        have few values; to about three digits where they are merged into blocks; beyond that, the
+        smaller of two upper bounds: the noise's error and that of the prior's median.
 
     Example
         >>> from tenue.noise import DiscreteLaplace
@@ -311,17 +294,17 @@ def expected_error(law: Any, prior: Any) -> float:
     values, masses = _prior(prior, found)
     middle = values[int(np.searchsorted(np.cumsum(masses), 0.5 - _ROUNDING))]
     bound = min(float(law.mean_absolute_error), float(masses @ np.abs(values - middle)))
-    reach, unit = _reach(found), float(found.unit) if found.exact else 0.0
+    reach, unit = _largest_noise(found), float(found.unit) if found.exact else 0.0
     width = float(values[-1] - values[0])
     if found.mass is not None and (width + 2 * reach) / unit * values.size <= _EXACT / 16:
         return min(bound, compare(law, prior, estimator="median").bayes_error)
     reach *= _SHORT / _FOLDS
     block = max(width / _COARSE, unit)
-    places = np.rint((values - values[0]) / block).astype(np.int64)
-    size, half = int(places[-1]) + 1, math.ceil(reach / block)
+    blocks = np.rint((values - values[0]) / block).astype(np.int64)
+    size, half = int(blocks[-1]) + 1, math.ceil(reach / block)
     if block * 8 > float(law.mean_absolute_error) or size * (size + 2 * half) > _EXACT:
         return bound
-    merged: Real = np.bincount(places, weights=masses).astype(np.float64)
+    merged: Real = np.bincount(blocks, weights=masses).astype(np.float64)
     steps = np.arange(-half, half + 1)
     noise = law.cdf((steps + 0.5) * block) - law.cdf((steps - 0.5) * block)
     return min(bound, _summed(np.arange(size), merged, noise, "median")[0] * block)
@@ -332,8 +315,8 @@ def _require_short(work: float, most: int, fix: str) -> None:
         raise refuse("estimate.bayes-too-many-values", most=most, advice=fix)
 
 
-def _require(law: object, told: bool) -> None:
-    if not told:
+def _require(law: object, supported: bool) -> None:
+    if not supported:
         raise refuse("estimate.bayes-law-type", type=type(law).__name__)
 
 
@@ -344,13 +327,11 @@ def _prior(prior: Any, found: Likelihood) -> tuple[Real, Real]:
     return np.asarray(steps * float(unit)), np.asarray(masses / masses.sum())
 
 
-def _reach(found: Likelihood) -> float:
-    """How far noise may go before it weighs nothing."""
+def _largest_noise(found: Likelihood) -> float:
     return (_FOLDS + 2 * found.slack) / found.rate * float(found.unit)
 
 
 def _estimates(values: Real, joint: Real, estimator: str) -> Real:
-    """The estimate of each row of joint masses over truths."""
     total = joint.sum(axis=1)
     total = np.where(total > 0, total, 1.0)
     if estimator == "mean":
@@ -360,14 +341,13 @@ def _estimates(values: Real, joint: Real, estimator: str) -> Real:
 
 
 def _summed(steps: Any, masses: Real, noise: Real, estimator: str) -> tuple[float, float, float]:
-    """Mean absolute error, mean squared error and P(closer), summed over every noisy value."""
+    """Mean absolute error, mean squared error and P(closer), summed over all noisy values."""
     half = noise.size // 2
     values = steps.astype(np.float64)
     seen = np.arange(int(steps[0]) - half, int(steps[-1]) + half + 1)
     error = squared = closer = 0.0
-    rows = max(1, _CHUNK // steps.size)
-    for start in range(0, seen.size, rows):
-        y = seen[start : start + rows]
+    for part in _chunks(seen.size, _CHUNK // steps.size):
+        y = seen[part]
         gaps = y[:, None] - steps[None, :]
         inside = np.abs(gaps) <= half
         joint = np.where(inside, noise[np.clip(gaps + half, 0, noise.size - 1)], 0.0) * masses
@@ -397,14 +377,12 @@ def _simulated(
     noisy = truths + law.sample(draws, origin)
     guess: Real = np.empty(draws)
     logs: Callable[[Real], Real] = found.log
-    rows = max(1, _CHUNK // values.size)
     with np.errstate(under="ignore"):
         prior = np.log(masses, where=masses > 0, out=np.full(masses.size, -np.inf))
-        for start in range(0, draws, rows):
-            y = noisy[start : start + rows]
-            joint = prior + logs(np.abs(y[:, None] - values) / float(found.unit))
+        for part in _chunks(draws, _CHUNK // values.size):
+            joint = prior + logs(np.abs(noisy[part, None] - values) / float(found.unit))
             joint = np.exp(joint - joint.max(axis=1, keepdims=True))
-            guess[start : start + rows] = _estimates(values, joint, estimator)
+            guess[part] = _estimates(values, joint, estimator)
     naive, bayes = np.abs(noisy - truths), np.abs(guess - truths)
     return Comparison(
         float(naive.mean()),

@@ -1,4 +1,4 @@
-"""What is known about a number after a noisy answer."""
+"""The posterior of a number, given a noisy answer."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..arguments import Number, exact, fraction_of_one
 from ..noise.law import as_value
+from ..text import html_facts
 
 Real = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -21,8 +22,8 @@ class Posterior:
     """A distribution over numbers: each possible truth with its probability.
 
     Guarantee
-        Computed from released numbers and public facts only: post-processing, free of charge.
-        Right only as far as the prior is.
+        Computed from released numbers and public facts only: post-processing. Only as good as the
+        prior.
 
     Attributes
         mean: minimises the expected squared error.
@@ -40,7 +41,7 @@ class Posterior:
 
     @property
     def values(self) -> Real:
-        """The numbers that have a probability worth counting, ascending."""
+        """The numbers of more than negligible probability, ascending."""
         return np.asarray(self._steps * float(self._unit))
 
     @property
@@ -77,8 +78,8 @@ class Posterior:
     def mode(self) -> float | int:
         return self._value(int(np.argmax(self._masses)))
 
-    def _value(self, place: int) -> float | int:
-        return as_value(int(self._steps[place]), self._unit)
+    def _value(self, index: int) -> float | int:
+        return as_value(int(self._steps[index]), self._unit)
 
     def interval(self, level: Number) -> tuple[float | int, float | int]:
         """The shortest interval that holds the truth with probability at least `level`."""
@@ -88,8 +89,8 @@ class Posterior:
         starts = np.flatnonzero(ends < self._steps.size)
         ends = ends[starts]
         widths = self._steps[ends] - self._steps[starts]
-        held = self._sums[ends] - before[starts]
-        best = int(np.lexsort((-held, widths))[0])
+        masses = self._sums[ends] - before[starts]
+        best = int(np.lexsort((-masses, widths))[0])
         return self._value(int(starts[best])), self._value(int(ends[best]))
 
     def mass(self, k: Number) -> float:
@@ -97,8 +98,8 @@ class Posterior:
         step = exact(k, "k") / self._unit
         if step.denominator != 1 or not self._steps[0] <= step <= self._steps[-1]:
             return 0.0
-        place = int(np.searchsorted(self._steps, int(step)))
-        return float(self._masses[place]) if self._steps[place] == int(step) else 0.0
+        index = int(np.searchsorted(self._steps, int(step)))
+        return float(self._masses[index]) if self._steps[index] == int(step) else 0.0
 
     def probability(self, low: Number, high: Number) -> float:
         """The probability that the truth lies between `low` and `high`, ends included."""
@@ -113,13 +114,10 @@ class Posterior:
 
     def _repr_html_(self) -> str:
         low, high = self.interval(Fraction(95, 100))
-        facts = {
-            "mean": f"{self.mean:,.6g}",
-            "median": f"{self.median:,.6g}",
-            "most likely": f"{self.mode:,.6g}",
-            "95 % between": f"{low:,.6g} and {high:,.6g}",
-        }
-        rows = "".join(
-            f"<tr><th scope='row'>{name}</th><td>{text}</td></tr>" for name, text in facts.items()
+        facts = (
+            ("mean", f"{self.mean:,.6g}"),
+            ("median", f"{self.median:,.6g}"),
+            ("most likely", f"{self.mode:,.6g}"),
+            ("95 % between", f"{low:,.6g} and {high:,.6g}"),
         )
-        return f"<table><tbody>{rows}</tbody></table>"
+        return f"<table><tbody>{html_facts(facts)}</tbody></table>"

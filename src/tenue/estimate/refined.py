@@ -1,12 +1,11 @@
-"""What an analyst may conclude from a refined answer, and how far off that is on average.
+"""The posterior after a refined answer, and its average error.
 
-A refined answer is one draw, and a draw is off more than the best guess that follows from it. So
-refinement and noise are compared after Bayes' rule on both sides.
+A refined answer is one random draw, whose error is larger than that of the best estimate computed
+from it. So refinement and noise are compared after Bayes' rule on both sides.
 """
 
 from __future__ import annotations
 
-import html
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +13,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arguments import checked_call
 from ..errors import refuse
@@ -26,21 +24,26 @@ from ..prior.density import Density
 from ..prior.distance import Distance, Line, metric
 from ..prior.normalise import MOST_POINTS
 from ..prior.points import Points, numeric_place
+from ..text import html_facts
 from .posterior import Posterior, Real
 
 _FEW = 5
+_MOST = 1024
+_CHUNK = 256
+_ROUNDING = 1e-12
+_NOTHING = 10**16
 MOST_WITH_DELTA = 512
-"""Of how many points a posterior is computed where delta moved mass."""
+"""The largest number of points of a prior with delta, for which a posterior is computed."""
 _RARE = Fraction(1, 1 << 30)
 
 
 @dataclass(frozen=True, repr=False)
 class Opinion:
-    """What is known about a category, or several values, after a refined answer.
+    """The posterior of a category, or of several values, after a refined answer.
 
     Attributes
         masses: the probability of each possible truth.
-        names: what the components of a truth are called, if it has several.
+        names: the names of a truth's components, if it has several.
     """
 
     masses: dict[Any, float]
@@ -48,7 +51,7 @@ class Opinion:
 
     @property
     def mode(self) -> Any:
-        """The most likely truth; the first of several."""
+        """The most likely truth; of several, the first."""
         return max(self.masses, key=self.masses.__getitem__)
 
     def mass(self, value: object) -> float:
@@ -58,12 +61,12 @@ class Opinion:
     def likeliest(self) -> list[tuple[str, str]]:
         """The few most likely truths and their probabilities, as texts."""
         order = sorted(self.masses.items(), key=lambda pair: -pair[1])
-        told = [(self._told(value), f"{mass:.1%}") for value, mass in order[:_FEW]]
-        left = sum(mass for _, mass in order[_FEW:])
+        lines = [(self._text(value), f"{mass:.1%}") for value, mass in order[:_FEW]]
+        rest = sum(mass for _, mass in order[_FEW:])
         more = len(order) - _FEW
-        return [*told, (f"{more} others", f"{left:.1%}")] if more > 0 else told
+        return [*lines, (f"{more} others", f"{rest:.1%}")] if more > 0 else lines
 
-    def _told(self, value: Any) -> str:
+    def _text(self, value: Any) -> str:
         if not isinstance(value, tuple):
             return str(value)
         names = self.names or ("",) * len(value)
@@ -73,11 +76,7 @@ class Opinion:
         return f"Opinion({', '.join(f'{name} {share}' for name, share in self.likeliest())})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th scope='row'>{html.escape(name)}</th><td>{share}</td></tr>"
-            for name, share in self.likeliest()
-        )
-        return f"<table><tbody>{rows}</tbody></table>"
+        return f"<table><tbody>{html_facts(self.likeliest())}</tbody></table>"
 
 
 @checked_call
@@ -91,18 +90,18 @@ def refined(
     alpha_up: object | None = None,
     delta: object = 0,
 ) -> Posterior | Opinion:
-    """What is known about the truth after a refined answer, given that there is one.
+    """The posterior of the truth after a refined answer, given that there is a truth.
 
     Guarantee
-        Computed from the prior and the released sample: it may be shown, and is free. It says
-        nothing about whether the person is in the table: it supposes so. Numbers give a
-        `Posterior`, anything else an `Opinion`.
+        Computed from the prior and the released sample: post-processing. It assumes that the person
+        is in the table, and says nothing about whether they are. Numbers give a `Posterior`,
+        anything else an `Opinion`.
 
     Parameters
         sample: the answer.
-        prior, epsilon, kind, distance, alpha_up, delta: as the question was asked. A density is put
-            on 4,096 points for the purpose. With delta, a prior of more than 512 points is refused:
-            every truth needs a law of its own.
+        prior, epsilon, kind, distance, alpha_up, delta: as in the question. A density is put on
+            4,096 points. With delta, a prior of more than 512 points is refused, because every
+            truth needs a law of its own.
 
     Example
         >>> from tenue.prior import Categorical
@@ -119,21 +118,27 @@ def refined(
         belief = as_points(belief)
     if not isinstance(belief, Finite):
         raise refuse("estimate.estimate-prior-type", type=type(prior).__name__)
-    place = belief.places.get(belief.canonical(sample))
-    if place is None and isinstance(belief, Points) and isinstance(prior, Density):
+    index = belief.places.get(belief.canonical(sample))
+    if index is None and isinstance(belief, Points) and isinstance(prior, Density):
         number = numeric_place(sample)
         if number is not None and prior.low <= number <= prior.high:
             right = min(bisect_left(belief.values, number), len(belief.values) - 1)
             left = max(right - 1, 0)
-            place = min(left, right, key=lambda k: abs(belief.values[k] - number))
-    if place is None:
+            index = min(left, right, key=lambda k: abs(belief.values[k] - number))
+    if index is None:
         said = f"{sample!r} has mass 0 in the prior"[:80]
         raise refuse("estimate.outside-prior-support", said=said)
-    if delta:
-        found = _with_delta(belief, place, epsilon, kind, distance, alpha_up, delta)
-    else:
-        found = response_factors(belief, metric(belief, distance), place, used)
-    masses = np.array([weight / belief.total for weight in belief.weights]) * found
+    options: dict[str, Any] = {"kind": kind, "distance": distance, "alpha_up": alpha_up}
+    if not delta:
+        factors = response_factors(belief, metric(belief, distance), index, used)
+    elif (points := len(belief.values)) > MOST_WITH_DELTA:
+        raise refuse("estimate.too-many-points-delta", many=points, most_with_delta=MOST_WITH_DELTA)
+    else:  # the very laws that answers are drawn from, one for each truth
+        truths = map(shown_value, belief.values)
+        laws = (refine(belief, truth, epsilon, delta=delta, **options) for truth in truths)
+        answer = shown_value(belief.values[index])
+        factors = np.array([float(law.mass(answer)) for law in laws])
+    masses = np.array([weight / belief.total for weight in belief.weights]) * factors
     if isinstance(belief, Points):
         return Posterior(np.array(belief.steps), np.log(masses), belief.unit)
     masses /= masses.sum()
@@ -141,43 +146,11 @@ def refined(
     return Opinion(dict(zip(shown, masses.tolist(), strict=True)))
 
 
-def _with_delta(
-    belief: Finite,
-    place: int,
-    epsilon: object,
-    kind: str,
-    distance: Distance | None,
-    alpha_up: object | None,
-    delta: object,
-) -> npt.NDArray[np.float64]:
-    """How likely the sample is for each truth, from the very laws that are drawn from."""
-    if len(belief.values) > MOST_WITH_DELTA:
-        raise refuse(
-            "estimate.too-many-points-delta",
-            many=len(belief.values),
-            most_with_delta=MOST_WITH_DELTA,
-        )
-    sample = belief.values[place]
-    laws = (
-        refine(
-            belief,
-            shown_value(truth),
-            epsilon,
-            kind=kind,
-            distance=distance,
-            alpha_up=alpha_up,
-            delta=delta,
-        )
-        for truth in belief.values
-    )
-    return np.array([float(law.mass(shown_value(sample))) for law in laws])
-
-
 def as_points(belief: Density, count: int = MOST_POINTS) -> Points:
-    """A density as at most so many of the points it is drawn on, each with the mass nearest to it.
+    """A density as at most `count` of the points it is drawn on, each with the mass nearest to it.
 
-    Half of them share the mass evenly and half the range in which it lies, so that a narrow peak in
-    a wide range keeps its shape. Where all points are few enough, they are all there.
+    Half of the points divide the mass evenly and half the range in which it lies, so that a narrow
+    peak in a wide range keeps its shape. If all points are few enough, all are kept.
     """
     unit, (first, last) = belief.sampling_grid, belief.limits
     steps: list[int] = list(range(first, last + 1)) if last - first < count else []
@@ -198,14 +171,6 @@ def as_points(belief: Density, count: int = MOST_POINTS) -> Points:
     )
 
 
-# -- How far the posterior median after a refined answer is off, averaged over the prior -----------
-
-_MOST = 1024
-_CHUNK = 256
-_ROUNDING = 1e-12
-_NOTHING = 10**16
-
-
 @checked_call
 def refined_error(
     prior: Any, epsilon: object, *, kind: str, alpha_up: object | None = None
@@ -214,8 +179,8 @@ def refined_error(
 
     Guarantee
         A function of prior and epsilon: it reads no rows and may be shown. Exact up to rounding for
-        priors of at most 1,024 points that weigh anything; others are merged into as many, which
-        leaves two digits or more.
+        priors of at most 1,024 points of more than negligible mass; others are merged into as many,
+        which leaves two digits or more.
 
     Example
         >>> from tenue.prior import Binomial
@@ -244,7 +209,7 @@ def refined_error(
 
 @checked_call
 def guess_error(prior: Any) -> float:
-    """The mean absolute error of the prior's own median: what is known without asking.
+    """The mean absolute error of the prior's median: the error without asking.
 
     Example
         >>> from tenue.prior import Points
@@ -266,7 +231,7 @@ def _points(prior: Any) -> Points:
 
 
 def _few(prior: Any) -> Points:
-    """The belief with few points: without the ends that weigh nothing, and merged if need be."""
+    """The prior without ends of negligible mass, merged into few points if needed."""
     belief = _points(prior)
     least = Fraction(belief.total, _NOTHING)
     sums = belief.cumulative
@@ -277,16 +242,15 @@ def _few(prior: Any) -> Points:
 
 
 def _merged(prior: Points) -> Points:
-    """Neighbours put together until at most 1,024 places are left, about equal in mass."""
+    """Neighbours merged into at most 1,024 points of about equal mass."""
     kept: dict[Any, int] = {}
-    share, held = Fraction(prior.total, _MOST // 2), 0
+    share, mass = Fraction(prior.total, _MOST // 2), 0
     spaced = max(1, -(-len(prior.values) // (_MOST // 2)))
     start = 0
-    for place, weight in enumerate(prior.weights):
-        held += weight
-        last = place == len(prior.weights) - 1
-        if last or held >= share or place - start + 1 >= spaced:
-            middle = prior.values[(start + place) // 2]
-            kept[middle] = held
-            start, held = place + 1, 0
+    for index, weight in enumerate(prior.weights):
+        mass += weight
+        last = index == len(prior.weights) - 1
+        if last or mass >= share or index - start + 1 >= spaced:
+            kept[prior.values[(start + index) // 2]] = mass
+            start, mass = index + 1, 0
     return Points.of_weights(kept.keys(), kept.values())

@@ -1,4 +1,4 @@
-"""How likely a noisy value is for each possible truth, and the truths worth counting."""
+"""The likelihood of a noisy value, and the truths of more than negligible probability."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .posterior import Ints
 
 
 def require_free(*, law: object = None, promise: object = None) -> None:
-    """Refuses an estimate where computing it would need, or tell, something about the rows.
+    """Refuses an estimate that would depend on the rows, or reveal something about them.
 
     Guarantee
         Passes only for differential privacy with noise whose law is a function of question and
         schema. Individual differential privacy and smooth sensitivity take their scale from the
-        rows: a likelihood would be built on a secret number.
+        rows, so a likelihood would depend on a secret number.
 
     Parameters
         law: the noise, if known.
@@ -69,14 +69,14 @@ def noisy_steps(noisy: Fraction, found: Likelihood) -> Fraction:
     return steps
 
 
-# -- The possible truths worth counting, when there are very many ----------------------------------
+# -- The truths of more than negligible probability ------------------------------------------------
 
-# What lies further below the peak than this many e-folds weighs nothing in a double.
+# masses more than so many e-folds below the peak are negligible in doubles
 _DEEP = 60.0
 _MOST = 1 << 24
 _BLOCKS = 1 << 20
 _LARGEST = 1 << 52
-# A coarser grid must still be fine against the noise: steps of a quarter of its scale.
+# a coarser grid must still be fine compared with the noise: steps of a quarter of its scale
 _COARSEST = 0.25
 
 Possible = tuple[Ints, Real, Fraction]
@@ -94,16 +94,9 @@ def possible(
     return _windowed(prior, found, step, float(noisy), rate, _DEEP + 2 * found.slack)
 
 
-def prior_points(prior: Any, found: Likelihood, step: Fraction | None = None) -> Possible:
+def prior_points(prior: Any, found: Likelihood) -> Possible:
     """The steps at which the prior alone is not negligible."""
-    return _windowed(prior, found, step, 0.0, 0.0, _DEEP)
-
-
-def _listed(prior: Points) -> Possible:
-    if max(abs(prior.steps[0]), abs(prior.steps[-1])) >= 1 << 53:
-        raise refuse("estimate.prior-numbers-too-large")
-    logs = np.log(np.array([weight / prior.total for weight in prior.weights]))
-    return np.array(prior.steps, dtype=np.int64), logs, prior.unit
+    return _windowed(prior, found, None, 0.0, 0.0, _DEEP)
 
 
 def _windowed(
@@ -111,11 +104,14 @@ def _windowed(
 ) -> Possible:
     """The prior's steps within `deep` e-folds of the peak; `middle` and `rate` in units of 1.
 
-    A density is taken on a coarser grid where more than a million steps matter, and refused where
-    that grid would be too coarse for the noise.
+    A density is put on a coarser grid if more than a million steps are in that range, and refused
+    if that grid would be too coarse for the noise.
     """
     if isinstance(prior, Points):
-        return _listed(prior)
+        if max(abs(prior.steps[0]), abs(prior.steps[-1])) >= 1 << 53:
+            raise refuse("estimate.prior-numbers-too-large")
+        logs = np.log(np.array([weight / prior.total for weight in prior.weights]))
+        return np.array(prior.steps, dtype=np.int64), logs, prior.unit
     if isinstance(prior, Counts):
         first, last = worth_counting(prior.lattice, middle, rate, deep)
         if last - first >= _MOST:
@@ -140,7 +136,7 @@ def worth_counting(lattice: Lattice, middle: float, rate: float, deep: float) ->
     """The first and last step within `deep` e-folds of the peak.
 
     The peak is that of prior times e^(-rate·|k − middle|). For a concave prior both ends are found
-    by halving, whatever the number of steps.
+    by bisection, however many steps there are.
     """
     if lattice.near is not None:
         return lattice.near(middle, rate, deep)

@@ -1,16 +1,16 @@
-"""Was it safe, was it worth it.
+"""Risk and utility of tables and releases.
 
 check                     k, l and t of any table
-risk, utility             all about an original table and its masked version
-compare                   both of them, of a release that anybody made
-record_linkage, within    what an intruder finds again
-rematched                 what an intruder restores of swapped columns
-sse, correlation_difference, distributions, propensity     what an analyst loses
-discernibility, average_class_size, ncp     what generalising lost
-likeness                  two tables as wholes, where no row of one is a row of the other
-score                     both in one number, against a baseline
+risk, utility             an original table and its masked version
+compare                   both, for a release of any tool
+record_linkage, within    re-identification, and confidential numbers close to the truth
+rematched                 reassignment of swapped values
+sse, correlation_difference, distributions, propensity     information loss
+discernibility, average_class_size, ncp     loss by generalisation
+likeness                  two tables as wholes, whose rows are not related
+score                     loss and risk in one number, against a baseline
 
-Whatever is computed from an original table is for its holder only.
+Results computed from an original table are for its holder only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The certificate that lies beside a released file: whether it belongs to it, and what it says."""
+"""The certificate beside a released file: whether it belongs to the file, and its statements."""
 
 from __future__ import annotations
 
@@ -25,59 +25,56 @@ from ..text import exactly, many, named
 from .check_result import Check
 
 SWAPPED = (
-    "In this table confidential values changed places inside groups. Quasi-identifiers are as they "
-    "were, so people may look like nobody else, and k, l and t do not measure it. Its promise is "
-    "that a confidential value in a person's row came from that person's record with probability "
-    "at most 1/{k}, for whoever cannot tell the records of a group apart. The value itself may "
-    "be the same for all of a group, and is then known all the same."
+    "In this table confidential values were swapped inside groups. Quasi-identifiers are "
+    "unchanged, so people may be unique, and k, l and t do not measure the promise: a "
+    "confidential value in a person's row originates from that person's record with probability "
+    "at most 1/{k}, provided the intruder considers every assignment of the group's records to "
+    "its members equally likely. If all members of a group have the same value, it is known "
+    "nevertheless."
 )
-"""What the reader of k, l and t of a swapped file must know: they measure something else."""
 EACH_BY_ITSELF = (
-    "In this table each quasi-identifier was grouped by itself. Its promise is that every value of "
-    "one is shared by at least {k} units; of combinations nothing is promised, and k, l and t "
-    "measure those."
+    "In this table each quasi-identifier was grouped separately. Every value of one is shared by "
+    "at least {k} units; nothing is promised about combinations, which k, l and t measure."
 )
-"""The same of a table whose quasi-identifiers were grouped one by one."""
 LINKED = (
-    "This release has two linked tables. Quasi-identifiers are as they were, so people may look "
-    "like nobody else, and k, l and t by them do not measure it. Its promise is that a record of a "
-    "person's group is that person's own with probability at most 1/{k}, for whoever cannot tell "
-    "the records of a group apart. Check the table of confidential values: its groups are those."
+    "This release has two linked tables. Quasi-identifiers are unchanged, so people may be "
+    "unique, and k, l and t by quasi-identifiers do not measure the promise: a record of a "
+    "person's group is that person's with probability at most 1/{k}, provided the intruder "
+    "considers every assignment of the group's records to its members equally likely. Check the "
+    "table of confidential values, which has these groups."
 )
-"""The same of two tables that are linked by the number of a group."""
 IN_GROUPS = (
-    "Rows are grouped by the column that links the two tables of this release. Which record of a "
-    "group is whose is not said; what all of them have in common is known of all its members."
+    "Rows are grouped by the column that links the two tables of this release. The release does "
+    "not say which record of a group is whose; what all of them have in common is known of all "
+    "members."
 )
-"""What a file shows whose rows say in which group they are."""
 DRAWN = (
-    "This table was drawn under differential privacy. No row is anybody's, so nobody is found by a "
-    "row that stands alone, and k, l and t do not measure it."
+    "This table was drawn under differential privacy. No row is the row of a person, so nobody is "
+    "found by a unique row, and k, l and t do not measure the promise."
 )
-"""The same of a private table."""
 BUCKETED = (
-    "This table is t-close on buckets: in each of its groups every bucket of a confidential column "
-    "is at most {t} times as frequent, or as rare, as in the whole. Quasi-identifiers are as they "
-    "were and do not say who shares a group, so k, l and t by quasi-identifiers do not measure it; "
-    "where the file has a column `group`, group by that."
+    "This table is t-close on buckets: in each of its groups every bucket of a confidential "
+    "column is at most {t} times as frequent, or as rare, as in the whole table. "
+    "Quasi-identifiers are unchanged and do not say who shares a group, so k, l and t by "
+    "quasi-identifiers do not measure the promise; if the file has a column `group`, group by "
+    "that."
 )
-"""The same of a table in buckets."""
 MISFIT = (
-    "The certificate beside this file does not fit it: {wrong}. Nothing that it says is known to "
-    "hold for this file."
+    "The certificate beside this file does not fit it: {wrong}. Its statements may not hold for "
+    "this file."
 )
-LOST = "the manifest names the file, and there is no certificate"
+LOST = "the manifest names the file, but there is no certificate"
 UNNAMED = "no manifest says that it belongs to the file"
-CHANGED = "the file is not the one that the manifest names; it was changed, or is another one"
+CHANGED = "the file differs from the one that the manifest names"
 EXCHANGED = "the certificate is not the one that the manifest names"
-UNREADABLE = "it is no certificate"
+UNREADABLE = "it is not a certificate"
 BY_PERSON = (
-    "Everybody may have several rows, and no column `{unit}` says whose a row is. k is what the "
-    "certificate says of persons; l and t count rows."
+    "A person may have several rows, and no column `{unit}` says whose a row is. k is what the "
+    "certificate states for persons; l and t count rows."
 )
 UNCOUNTED = (
-    "Everybody may have several rows, and no column `{unit}` says whose a row is. k, l and t count "
-    "rows, so there may be fewer persons than that."
+    "A person may have several rows, and no column `{unit}` says whose a row is. k, l and t count "
+    "rows, so there may be fewer persons."
 )
 
 GROUP = "group"
@@ -88,12 +85,12 @@ _ROLES = ("quasi-identifiers", "confidential", "unprotected")
 
 @dataclass(frozen=True)
 class Beside:
-    """What lies beside a released file.
+    """The certificate beside a released file.
 
-    certificate: what speaks for the file; None if it does not fit.
+    certificate: None if it does not fit.
     wrong: why it does not fit; empty if it does.
-    rows: how many rows the manifest says that the file has; None if it does not say.
-    columns: those of the other files of the release, if it has several tables.
+    rows: the number of rows of the file, if the manifest has it.
+    columns: the columns of the other files of the release, if it has several tables.
     """
 
     certificate: Certificate | None
@@ -103,12 +100,12 @@ class Beside:
 
     @property
     def linked(self) -> bool:
-        """Whether it speaks of two tables that are linked by the number of a group."""
+        """Whether it describes two tables that are linked by the number of a group."""
         return self.certificate is not None and GROUP in self.columns
 
     def only_groups(self, columns: Sequence[str]) -> bool:
-        """Whether a file of these columns is that of two linked tables whose only
-        quasi-identifier is the number of a group. In the other one people are found by theirs."""
+        """Whether a file with these columns is the one of two linked tables whose only
+        quasi-identifier is the number of a group."""
         if self.certificate is None or not self.linked:
             return False
         known = _listed(self.certificate.parameters.get("quasi-identifiers", ""))
@@ -117,17 +114,17 @@ class Beside:
 
     @property
     def drawn(self) -> bool:
-        """Whether it says that no row is anybody's, so that no column has a role."""
+        """Whether rows were drawn under differential privacy, so that no column has a role."""
         return self.certificate is not None and isinstance(self.certificate.promise, Pure)
 
 
 def certificate_beside(path: Path) -> Beside | None:
-    """The certificate beside a file; it speaks for it only if a manifest names the bytes of both.
+    """The certificate beside a file; it fits only if a manifest has the hashes of both.
 
-    Of a pattern, it speaks for all files that it names, none of which may be lacking.
+    A pattern of files needs all files of that pattern that the manifest names.
 
     None if there is no certificate, and no manifest that names the file. Anybody can write all of
-    them: what it says is what the certificate says, and no more.
+    these files: the result states what the certificate states, and no more.
     """
     manifest, beside = _manifest(path.parent), path.parent / "certificate.json"
     files = manifest.get("files")
@@ -150,8 +147,8 @@ def certificate_beside(path: Path) -> Beside | None:
     tables = manifest.get("tables")
     name = path.stem if path.exists() else _PART.sub("", found[0].stem)
     tables = {name: manifest} if not isinstance(tables, dict) else tables
-    told = [table for table in tables.values() if isinstance(table, dict)]
-    listed = [table["columns"] for table in told if isinstance(table.get("columns"), list)]
+    facts = [table for table in tables.values() if isinstance(table, dict)]
+    listed = [table["columns"] for table in facts if isinstance(table.get("columns"), list)]
     own = tables.get(name)
     rows = own.get("rows") if isinstance(own, dict) else None
     columns = tuple(str(name) for names in listed for name in names) if len(tables) > 1 else ()
@@ -175,96 +172,95 @@ def _digest(path: Path) -> str | None:
 
 
 def explained(check: Check, promise: Promise | None, *, linked: bool = False) -> Check:
-    """What was found, with what must be known of a table about which this is promised.
+    """The result, with a note if k, l and t do not measure the promise.
 
     Parameters
         linked: whether it is one of two tables that are linked by the number of a group.
     """
-    in_groups = check.quasi_identifiers == (GROUP,)
+    in_groups, swapped = check.quasi_identifiers == (GROUP,), False
     if in_groups and (linked or isinstance(promise, TCloseness)):
-        return replace(check, notes=(IN_GROUPS, *check.notes))
-    if isinstance(promise, ProbabilisticKAnonymity):
-        note = (LINKED if linked else SWAPPED).format(k=promise.k)
-        return replace(check, notes=(note, *check.notes), swapped=True)
-    if isinstance(promise, TCloseness):
-        note = BUCKETED.format(t=exactly(promise.t))
-        return replace(check, notes=(note, *check.notes), swapped=True)
-    if isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) > 1:
-        return replace(check, notes=(EACH_BY_ITSELF.format(k=promise.k), *check.notes))
-    if isinstance(promise, Pure):
-        return replace(check, notes=(DRAWN, *check.notes), drawn=True)
-    return check
+        note = IN_GROUPS
+    elif isinstance(promise, ProbabilisticKAnonymity):
+        note, swapped = (LINKED if linked else SWAPPED).format(k=promise.k), True
+    elif isinstance(promise, TCloseness):
+        note, swapped = BUCKETED.format(t=exactly(promise.t)), True
+    elif isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) > 1:
+        note = EACH_BY_ITSELF.format(k=promise.k)
+    elif isinstance(promise, Pure):
+        note = DRAWN
+    else:
+        return check
+    return replace(check, notes=(note, *check.notes), swapped=swapped, drawn=note == DRAWN)
 
 
 def quoted(check: Check, beside: Beside | None, columns: Sequence[str]) -> Check:
-    """What was found of a file, with what lies beside it.
-
-    Parameters
-        columns: the columns of the file.
-    """
+    """The result for a file with these columns, with the statements of its certificate."""
     if beside is None:
         return check
     wrong = beside.wrong or _misfit(check, beside, columns)
     if wrong or beside.certificate is None:
-        said = MISFIT.format(wrong=wrong)
-        return replace(check, warnings=(said, *check.warnings), certificate_fits=False)
+        warning = MISFIT.format(wrong=wrong)
+        return replace(check, warnings=(warning, *check.warnings), certificate_fits=False)
     promise = beside.certificate.promise
     note = f"The certificate beside this file says: {promise}."
     by_certificate = _by_certificate(check, beside.certificate, columns)
-    told = explained(by_certificate, promise, linked=beside.linked)
-    return replace(told, notes=(note, *told.notes), certificate_fits=True)
+    found = explained(by_certificate, promise, linked=beside.linked)
+    return replace(found, notes=(note, *found.notes), certificate_fits=True)
 
 
 def _misfit(check: Check, beside: Beside, columns: Sequence[str]) -> str:
-    """What of the file contradicts the certificate whose bytes it has; empty if nothing does."""
+    """How the file contradicts its certificate; empty if it does not."""
     if beside.certificate is None:
         return ""
     if beside.rows is not None and beside.rows != check.rows:
-        return f"it was made for {many(beside.rows, 'row')}, and the file has {check.rows:,}"
+        return f"it was made for {many(beside.rows, 'row')}, but the file has {check.rows:,}"
     has = {name.lower() for name in (*columns, *beside.columns)}
-    said = beside.certificate.parameters
-    spoken = [name for role in _ROLES for name in _listed(said.get(role, ""))]
-    absent = [name for name in spoken if name.lower() not in has]
+    stated = beside.certificate.parameters
+    in_roles = [name for role in _ROLES for name in _listed(stated.get(role, ""))]
+    absent = [name for name in in_roles if name.lower() not in has]
     if absent:
-        return f"it speaks of {named(absent)}, which the file does not have"
+        return f"it names {named(absent)}, which the file does not have"
     promise = beside.certificate.promise
-    if isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) == 1:
-        least = promise.k
-    else:
-        least = promise.k if isinstance(promise, KAnonymity) else 0
-    if check.smallest_rows < least and _same(check, said):
+    least = 0
+    if isinstance(promise, ColumnKAnonymity | KAnonymity):
+        several = isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) > 1
+        least = 0 if several else promise.k
+    if check.smallest_rows < least and _covers_quasi_identifiers(check, stated):
         rows = many(check.smallest_rows, "row")
-        return f"it says {promise}, and some group has {rows} only"
+        return f"it states {promise}, but some group has {rows} only"
     if isinstance(promise, TCloseness) and check.quasi_identifiers == (GROUP,):
-        promised = _listed(said.get("confidential", ""))
+        promised = _listed(stated.get("confidential", ""))
         for column in check.confidential:
             far = column.exact_t_ratio
             if column.name in promised and (far is None or far > promise.t):
-                return f"it says {promise}, and some group is farther in `{column.name}`"
+                return f"it states {promise}, but some group is farther in `{column.name}`"
     return ""
 
 
 def _by_certificate(check: Check, certificate: Certificate, columns: Sequence[str]) -> Check:
-    """Where units are persons whom the file does not name, k is what the certificate says of them.
+    """If units are persons whom the file does not name, k is that of the certificate.
 
-    Rows are no persons: counting them would overstate k.
+    Counting rows would overstate k.
     """
     unit, promise = certificate.unit, certificate.promise
     if unit == "record" or unit.lower() in (name.lower() for name in columns):
         return check
     uncounted = UNCOUNTED.format(unit=unit)
     notes = [note for note in check.notes if note != uncounted]
-    if not isinstance(promise, KAnonymity) or not _same(check, certificate.parameters):
+    if not isinstance(promise, KAnonymity) or not _covers_quasi_identifiers(
+        check, certificate.parameters
+    ):
         return replace(check, unit=unit, k_from="rows", notes=(uncounted, *notes))
-    told = replace(check, unit=unit, k=promise.k, unique_share=0.0, k_from="certificate")
-    return replace(told, notes=(BY_PERSON.format(unit=unit), *notes))
+    notes = [BY_PERSON.format(unit=unit), *notes]
+    return replace(
+        check, unit=unit, k=promise.k, unique_share=0.0, k_from="certificate", notes=tuple(notes)
+    )
 
 
 def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _same(check: Check, said: Mapping[str, str]) -> bool:
-    """Whether no column was looked at of which nothing was promised."""
-    promised = {name.lower() for name in _listed(said.get("quasi-identifiers", ""))}
+def _covers_quasi_identifiers(check: Check, stated: Mapping[str, str]) -> bool:
+    promised = {name.lower() for name in _listed(stated.get("quasi-identifiers", ""))}
     return {name.lower() for name in check.quasi_identifiers} <= promised

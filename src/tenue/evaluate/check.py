@@ -1,4 +1,4 @@
-"""How safe a table looks: k-anonymity, l-diversity and t-closeness of any file."""
+"""k-anonymity, l-diversity and t-closeness of any table."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from ..arguments import checked_call
 from ..errors import Refused, refuse
-from ..schema import Bounded, Column, Identifier, Schema, Table
+from ..schema import Bounded, Identifier, Schema, Table
+from ..text import named
 from .certificate import GROUP, UNCOUNTED, certificate_beside, quoted
 from .check_result import Check, Reading
-from .column_types import Values, typed
+from .column_types import Values, column_of, typed
 from .factorize import Codes
-from .klt import RECORD, evaluate
+from .klt import RECORD, Asked, Loaded, evaluate
 from .klt_by_counts import Counted
-from .klt_in_memory import Asked, Loaded, Stored
 from .one_table import cell_equality, identifying_columns
-from .one_table.cell_equality import named
 from .one_table.functional_dependence import Seen, determined
 from .rows import Rows, open_counted, open_rows
 
@@ -35,32 +34,32 @@ def check(
     confidential: Iterable[str] | None = None,
     unit: str | None = None,
 ) -> Check:
-    """Measures k, l and t of a table as it stands, exactly.
+    """Measures k, l and t of a table, exactly.
 
     Guarantee
-        k is the least number of units that share all quasi-identifiers. What is measured is this
-        one file: nothing is said about another release, or about an intruder who knows more columns
-        than those. Where a column names persons, l and t count persons too: everybody counts once
-        for each value that one of his rows has, and l is how many values it takes, at least, so
-        that every person of a group has one of them. It is 1 if they all share a value, whatever
-        else their rows say, and never overstated.
+        k is the least number of units that share all quasi-identifiers. The result describes this
+        one table: it says nothing about another release, or about an intruder who knows other
+        columns. If a column names persons, l and t count persons: each person counts once for each
+        value in their rows, and l is a lower bound of how many values it takes so that every person
+        of a group has one of them. It is 1 if they all share a value, whatever else their rows
+        contain, and never overstated.
 
     Parameters
         table: a data frame, a path of a CSV or Parquet file, a DuckDB relation, a table in a DuckDB
             file, in PostgreSQL or in Spark. All but data frames and files below 256 MiB are counted
-            where their rows are: this process then holds the different values of a column that has
-            a role, some bytes for each group, and at most 50,000 rows.
+            where their rows are: this process then holds the different values of the columns with a
+            role, some bytes for each group, and at most 50,000 rows.
         schema: roles, types, unit and missing values, as a `Schema` or the path of its file.
-        quasi_identifiers, confidential: columns, instead of those that have these roles. A private
-            table needs none: with its certificate beside it, rows are then compared as wholes.
-            Nor does the confidential one of two linked tables: rows are grouped by `group`.
-        unit: the column that names a person, or "record"; as the schema says if not given.
+        quasi_identifiers, confidential: columns, instead of those with these roles. A private table
+            needs none: with its certificate beside it, whole rows are compared. Nor does the
+            confidential one of two linked tables: its rows are grouped by `group`.
+        unit: the column that names a person, or "record"; by default, the unit of the schema.
 
-    Quasi-identifiers are compared as the file shows them: 30, 30.0 and 030 are different in a CSV
-    file, and so are a blank and the value that the schema declares for blanks; a note says where
-    that happens. Two blanks are equal. Confidential values are read as what they mean, whatever
-    their case, spaces and ways of writing a number; those that are missing are left out, unless the
-    schema says what they stand for.
+    Quasi-identifiers are compared as written: 30, 30.0 and 030 are different in a CSV file, and so
+    are a missing value and the value that the schema declares for it; a note reports such cases.
+    Two missing values are equal. Confidential values are compared by meaning, regardless of case,
+    spaces and number format; missing ones are left out, unless the schema declares a value for
+    them.
 
     Example
         >>> import pyarrow
@@ -75,8 +74,9 @@ def check(
     declared = schema_of(schema)
     beside = certificate_beside(Path(table)) if isinstance(table, str | os.PathLike) else None
     with open_counted(table) as rows:
-        if rows.there is None:
-            rows = rows.held([name for name in rows.names if _is_looked_at(name, declared)])
+        if rows.there is None:  # undeclared columns too, which may name persons
+            columns = {name: column_of(declared, name) for name in rows.names}
+            rows = rows.cached([n for n, one in columns.items() if not isinstance(one, Identifier)])
         if beside is not None and beside.drawn and quasi_identifiers is None:
             secret = _chosen(rows, declared, confidential, "confidential")
             whole = [name for name in rows.names if name not in secret]
@@ -96,12 +96,12 @@ def check_groups(
     confidential: Iterable[str] | None = None,
     quasi_identifiers: Iterable[str] | None = None,
 ) -> Check:
-    """k, l and t alone, without a look at other columns: what a release is measured by.
+    """k, l and t of a release, without warnings about other columns.
 
     Parameters
-        persons: whose each row is, as numbers from 0, where no column of the table names them.
-        confidential, quasi_identifiers: columns, instead of those that have these roles; a table
-            that says which rows are a group has its column instead of quasi-identifiers.
+        persons: the person of each row, numbered from 0, if no column of the table names them.
+        confidential, quasi_identifiers: columns, instead of those with these roles; of a table that
+            numbers its groups, the column of these numbers.
     """
     codes = None if persons is None else Codes(persons, int(persons.max()) + 1)
     return _checked(open_rows(table), schema, quasi_identifiers, confidential, None, codes)
@@ -119,28 +119,27 @@ def _checked(
     wanted = _chosen(rows, declared, confidential, "confidential")
     _check_roles(known, wanted)
     person = _person(rows, declared, unit) if persons is None else None
-    loose = [] if declared is None else _unprotected(rows, declared, [*known, *wanted])
     asked = Asked(tuple(known), tuple(wanted), person, declared)
     counted = _counted(rows, asked) if persons is None else None
-    stored: Stored = Loaded(rows, asked, persons) if counted is None else counted
-    found = evaluate(stored)
-    # whose the rows are is not known: how many of each questions count bounds nothing
-    uncounted = person is None and persons is None and unit is None and _of_persons(declared)
-    most = _rows_per_unit(declared) if uncounted else 1
+    feeder = counted or Loaded(rows, asked, persons)
+    found = evaluate(feeder)
+    # without a column of persons, the rows of each that questions count bound nothing
+    unnamed = person is None and persons is None and unit is None
+    uncounted = unnamed and declared is not None and declared.unit != RECORD
+    most = (declared.rows_per_unit or 1) if declared is not None and uncounted else 1
+    notes = [
+        *cell_equality.respelled(feeder.respelled),
+        *cell_equality.renamed([person] if person and feeder.renamed else []),
+        *cell_equality.merged_values(found.merged),
+    ]
+    if declared is not None:
+        notes += _differences_from_schema(rows, declared, known, feeder.columns, uncounted, most)
+        loose = _unprotected(rows, declared, [*known, *wanted])
+        notes += identifying_columns.unprotected(loose)
     return found.check(
         asked.known,
         unit=person or unit or (declared.unit if declared else RECORD),
-        notes=(
-            *cell_equality.respelled(stored.respelled),
-            *cell_equality.renamed([person] if person and stored.renamed else []),
-            *cell_equality.merged_values(found.merged),
-            *(
-                ()
-                if declared is None
-                else _about_schema(rows, declared, known, stored.columns, uncounted, most)
-            ),
-            *identifying_columns.unprotected(loose),
-        ),
+        notes=notes,
         rows_per_unit=most if uncounted else None,
     )
 
@@ -148,8 +147,8 @@ def _checked(
 def _counted(rows: Rows, asked: Asked) -> Counted | None:
     """The table where it is; None if it is read into this process.
 
-    That is so for a data frame, for a file that is not large, and for a column of which the engine
-    does not tell values apart.
+    It is read if it is a data frame or a small file, or if the engine cannot distinguish all values
+    of a column.
     """
     if rows.there is None or not all(map(rows.there.can_tell, asked.used)):
         return None
@@ -157,45 +156,44 @@ def _counted(rows: Rows, asked: Asked) -> Counted | None:
 
 
 def _reading(rows: Rows, many: int) -> Reading:
-    """Where a table of so many rows was counted, and what was read of it."""
     if rows.there is None:
         return Reading(rows=many)
     taken = rows.there.taken
-    by = rows.there.engine
-    return Reading(by, counts=taken.counts, rows=taken.rows, columns=tuple(taken.columns))
+    engine = rows.there.engine
+    return Reading(engine, counts=taken.counts, rows=taken.rows, columns=tuple(taken.columns))
 
 
 def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -> Check:
-    """What was found, with what other columns of the table do to it."""
+    """The result with warnings about other columns, which may defeat it."""
     grouped_by, secret = found.quasi_identifiers, [one.name for one in found.confidential]
     person = _person(rows, schema, unit)
-    kept = [person] if person else []
+    names = [person] if person else []
     if schema is None:
-        loose = [name for name in rows.names if name not in (*grouped_by, *secret, *kept)]
-        doubtful = loose
+        loose = [name for name in rows.names if name not in (*grouped_by, *secret, *names)]
+        undeclared = loose
     else:
-        kept += [name for name in map(rows.find, (c.name for c in schema.identifiers)) if name]
+        names += [name for name in map(rows.find, (c.name for c in schema.identifiers)) if name]
         loose = _unprotected(rows, schema, [*grouped_by, *secret])
-        used = (*grouped_by, *secret, *kept)
-        doubtful = [name for name in _undeclared(rows, schema) if name not in used]
+        used = (*grouped_by, *secret, *names)
+        undeclared = [name for name in _undeclared(rows, schema) if name not in used]
     asked = Asked(grouped_by, tuple(secret), person, schema)
-    looked_at = list(dict.fromkeys([*grouped_by, *secret, *loose, *doubtful]))
-    look = _counted(rows, asked) or _Columns(rows, schema, looked_at)
-    apparent = [name for name in doubtful if look.names_rows(name)]
+    read = list(dict.fromkeys([*grouped_by, *secret, *loose, *undeclared]))
+    columns = _counted(rows, asked) or _Columns(rows, schema, read)
+    apparent = [name for name in undeclared if columns.names_rows(name)]
     loose = [name for name in loose if name not in apparent]
-    seen = look.seen([*grouped_by, *secret, *loose], found.rows)
-    shares = {name: look.found_by(name, found.rows) for name in loose}
+    seen = columns.seen([*grouped_by, *secret, *loose], found.rows)
+    shares = {name: columns.found_by(name, found.rows) for name in loose}
     parts = (grouped_by, secret, loose)
     known, wanted, rest = ([seen[name] for name in part if name in seen] for part in parts)
-    kept = list(dict.fromkeys(kept))
+    names = list(dict.fromkeys(names))
     return replace(
         found,
-        identifiers=tuple(kept),
+        identifiers=tuple(names),
         apparent_identifiers=tuple(apparent),
         warnings=(
-            *identifying_columns.persons_named(kept, apparent),
-            *identifying_columns.told_apart(identifying_columns.nearly_all(shares)),
-            *identifying_columns.following(
+            *identifying_columns.persons_named(names, apparent),
+            *identifying_columns.unique_columns(identifying_columns.nearly_all(shares)),
+            *identifying_columns.dependent_columns(
                 determined(known, [*wanted, *rest]), determined(wanted, [*known, *rest])
             ),
         ),
@@ -203,8 +201,6 @@ def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -
 
 
 class _Columns:
-    """The columns of a table that is read into this process."""
-
     def __init__(self, rows: Rows, schema: Table | None, names: list[str]) -> None:
         self._written, self._schema = rows.written, schema
         self._read = rows.read(names)
@@ -216,46 +212,41 @@ class _Columns:
         return identifying_columns.found_by(self._read[name])
 
     def seen(self, names: list[str], _: int) -> dict[str, Seen]:
-        """The columns that can be compared; one of lists, or of what is not as declared, cannot."""
+        """The columns that can be compared: not lists, nor values that are not as declared."""
         found = {}
         for name in names:
-            declared = _column(self._schema, name)
+            declared = column_of(self._schema, name)
             with suppress(Refused):
                 values = typed(name, self._read[name], declared, written=self._written)
                 found[name] = Seen.of(values)
         return found
 
 
-def _is_looked_at(name: str, schema: Table | None) -> bool:
-    """Whether a column is read even if nobody asks for it: one that is undeclared may be names."""
-    return not isinstance(_column(schema, name), Identifier)
-
-
-def _column(schema: Table | None, name: str) -> Column | None:
-    return None if schema is None else schema.columns.get(name)
-
-
 def schema_of(given: object) -> Table | None:
-    """A schema, or the one in a file; None if none is given."""
+    """A schema, or the schema in a file; None if none is given."""
     if given is None or isinstance(given, Table):
         return given
     return Schema.load(given)  # type: ignore[arg-type]
 
 
-def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, what: str) -> list[str]:
+def names_of_role(schema: Table | None, given: Iterable[str] | None, role: str) -> list[str]:
+    """The given columns, or by default those that the schema declares."""
     if given is not None:
-        names = [given] if isinstance(given, str) else list(given)
-        return list(dict.fromkeys(rows.spelled(name) for name in names))
-    if schema is None:
-        return []
-    declared = [column.name for column in getattr(schema, what)]
-    return [found for found in map(rows.find, declared) if found is not None]
+        return [given] if isinstance(given, str) else list(given)
+    return [] if schema is None else [column.name for column in getattr(schema, role)]
+
+
+def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, role: str) -> list[str]:
+    names = names_of_role(schema, given, role)
+    if given is not None:
+        return list(dict.fromkeys(map(rows.spelled, names)))
+    return [found for found in map(rows.find, names) if found is not None]
 
 
 def quasi_identifiers_of(
     rows: Rows, schema: Table | None, given: Iterable[str] | None = None
 ) -> list[str]:
-    """The quasi-identifiers that are named, or declared and in the table; refused if none is."""
+    """The named quasi-identifiers, or the declared ones in the table; at least one is required."""
     known = _chosen(rows, schema, given, "quasi_identifiers")
     _check_roles(known, [])
     return known
@@ -270,7 +261,7 @@ def _check_roles(known: list[str], wanted: list[str]) -> None:
 
 
 def _person(rows: Rows, schema: Table | None, unit: str | None) -> str | None:
-    """The column that names a person; None if rows are counted, or if it is not in the table."""
+    """The column that names a person; None if rows are counted, or if the table lacks it."""
     if unit is not None:
         return None if unit == RECORD else rows.spelled(unit)
     if schema is None or schema.unit == RECORD:
@@ -278,16 +269,8 @@ def _person(rows: Rows, schema: Table | None, unit: str | None) -> str | None:
     return rows.find(schema.unit)
 
 
-def _of_persons(schema: Table | None) -> bool:
-    return schema is not None and schema.unit != RECORD
-
-
-def _rows_per_unit(schema: Table | None) -> int:
-    return 1 if schema is None else schema.rows_per_unit or 1
-
-
 def _unprotected(rows: Rows, schema: Table, used: list[str]) -> list[str]:
-    """The declared columns in the table that are neither looked at nor known to be harmless."""
+    """The declared columns of role `other` in the table that are not in use."""
     loose = [column for column in schema.columns.values() if column.role == "other"]
     names = [column.name for column in loose if column.name.lower() != schema.unit.lower()]
     return [found for found in map(rows.find, names) if found is not None and found not in used]
@@ -297,7 +280,7 @@ def _undeclared(rows: Rows, schema: Table) -> list[str]:
     return [name for name in rows.names if name not in schema.columns]
 
 
-def _about_schema(
+def _differences_from_schema(
     rows: Rows,
     schema: Table,
     known: list[str],
@@ -305,14 +288,13 @@ def _about_schema(
     uncounted: bool,
     most: int,
 ) -> list[str]:
-    """What the schema says and the table does not have, or the other way round."""
     notes = []
     if uncounted and most == 1:
         notes.append(UNCOUNTED.format(unit=schema.unit))
     elif uncounted:
         notes.append(
-            f"The table has no column `{schema.unit}`. If nobody has more than {most} rows, k is "
-            "the number of rows divided by that, rounded up; l and t count rows."
+            f"The table has no column `{schema.unit}`. Provided that nobody has more than {most} "
+            f"rows, k is the number of rows divided by {most}, rounded up; l and t count rows."
         )
     declared = (*schema.quasi_identifiers, *schema.confidential)
     absent = [column.name for column in declared if not rows.find(column.name)]
@@ -325,7 +307,7 @@ def _about_schema(
         column = schema.columns.get(secret.name)
         if isinstance(column, Bounded) and secret.kind == "category":
             notes.append(
-                f"`{secret.name}` is declared a {column.type}, and some of it is something else: "
-                "its values were compared as categories, numbers and days by what they mean."
+                f"`{secret.name}` is declared as a {column.type}, and some of its values are not: "
+                "all were compared as categories, with numbers and dates by meaning."
             )
     return notes

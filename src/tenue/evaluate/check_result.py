@@ -1,4 +1,4 @@
-"""What `check` found: k, l and t of one table, what limits them, and how people read it.
+"""The result of `check`: k, l and t of one table, their limits, and the printed report.
 
 No value of any row is printed, only names, sizes and shares.
 """
@@ -17,11 +17,27 @@ from ..errors import refuse
 from ..text import WIDTH, exactly, many, named, percent, sentence, shortly
 
 HERE = "this process"
+_SEVERAL = ("seem", "they do not, declare their roles")
+
+
+class Printed:
+    """A result that prints as text and converts to JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict())
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Confidential:
-    """What the groups tell of one confidential column.
+    """l and t of one confidential column.
 
     l: the least number of different values in a group; 1 is bad. Where a column names persons with
         several rows, how many values it takes so that everybody in a group has one of them.
@@ -29,9 +45,9 @@ class Confidential:
     t: the largest earth mover's distance of a group from the whole table, from 0 (good) to 1.
     t_ratio: the largest quotient of shares, from 1 (good); infinite if a group lacks a value.
     distance: "ordered" for numbers and dates, "equal" for categories.
-    homogeneous_groups: how many groups have one value only, or one that all their persons have.
-    homogeneous_share: the share of rows in them.
-    size_of_farthest: how many rows the group has in which t is reached.
+    homogeneous_groups, homogeneous_share: the number of groups with a single value, or with one
+        that all their persons have, and the share of rows in them.
+    size_of_farthest: the number of rows of the group at distance t.
     exact_t, exact_t_ratio: the same as fractions; None where infinite.
     """
 
@@ -53,10 +69,10 @@ class Reading:
     """Where a table was counted, and what of it was read into this process.
 
     by: "this process", or the engine that counted: "DuckDB", "PostgreSQL" or "Spark".
-    counts: how many numbers of rows it gave, each with the values that it belongs to.
-    rows: how many rows were read; of a table that is counted elsewhere 50,000 at most, for the
-        warnings about columns that follow from others.
-    columns: the columns of such a table that were read as wholes.
+    counts: the number of counts it returned, each with the values it belongs to.
+    rows: the number of rows read; of a table counted elsewhere at most 50,000, for the warnings
+        about columns that follow from others.
+    columns: the columns of such a table that were read completely.
     """
 
     by: str = HERE
@@ -76,34 +92,33 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Check:
-    """What a table shows of its groups. It describes one file, and promises nothing.
+class Check(Printed):
+    """k, l and t of one file. It promises nothing.
 
-    rows: how many rows were read.
     quasi_identifiers: the columns by which rows were grouped.
-    unit: who is counted: "record", or the column that names a person.
-    groups: how many groups there are.
+    unit: what is counted: "record", or the column that names a person.
     k: the least number of units in a group; 1 is bad.
-    smallest_groups: how many groups have no more than k units.
-    smallest_rows: how many rows the group with the fewest has.
+    smallest_groups: the number of groups with no more than k units.
+    smallest_rows: the least number of rows in a group.
     unique_share: the share of rows whose group has one unit only, from 0 (good) to 1.
-    homogeneous_groups, homogeneous_share: how many groups, and the share of rows in them, have only
-        one value of some confidential column.
+    homogeneous_groups, homogeneous_share: the number of groups, and the share of rows in them, with
+        a single value of some confidential column.
     confidential: l, t and more of each confidential column.
-    notes: what limits these numbers, in sentences.
-    warnings: what undoes them, in sentences: a column that names persons, one that tells nearly
-        everybody apart, one that follows from others, a certificate that does not fit.
-    identifiers: the columns that name persons, as declared.
-    apparent_identifiers: those that look like it, and of which nothing is declared.
+    notes: limits of these numbers, in sentences.
+    warnings: what defeats them, in sentences: a column that names persons, is unique for nearly
+        everybody or follows from others; a certificate that does not fit.
+    identifiers: the columns declared to name persons.
+    apparent_identifiers: the undeclared columns that seem to.
     certificate_fits: whether the certificate beside the file belongs to it; None if there is none.
-    k_from: how k was found: "units" were counted. Where units are persons and the file does not say
-        whose a row is, "rows", over how many of them questions count of each, which proves nothing
-        of persons; or what the "certificate" says.
-    swapped: whether confidential values are known to have changed places between people; what a
-        group shows is then not known to be its members'.
-    drawn: whether rows are known to be drawn under differential privacy, so that none is anybody's.
-    reading: where the rows were counted, and what was read of them; None where a release was
-        measured as it was made.
+    k_from: how k was obtained: "units" were counted; where units are persons whom the file does not
+        name, k counts "rows", divided by the most rows that questions count of each person, which
+        proves nothing about persons; or it is stated by the "certificate".
+    swapped: whether confidential values are known to be exchanged between people, so that the
+        values in a group need not be those of its members.
+    drawn: whether rows are known to be drawn under differential privacy, so that none is the row of
+        a person.
+    reading: where the rows were counted, and what was read of them; None for a release measured
+        while it was made.
     """
 
     rows: int
@@ -148,7 +163,7 @@ class Check:
         return max((column.t_ratio for column in self.confidential), default=None)
 
     def meets(self, k: object = None, l: object = None, t: object = None) -> bool:
-        """Whether the file is as required: nothing is `unmet`.
+        """Whether the file meets all requirements: nothing is `unmet`.
 
         Example
             >>> from tenue.evaluate import check
@@ -160,20 +175,57 @@ class Check:
         return not self.unmet(k, l, t)
 
     def unmet(self, k: object = None, l: object = None, t: object = None) -> tuple[str, ...]:
-        """What is required and does not hold, a sentence each.
+        """The requirements that fail, a sentence each.
 
-        A file that names persons, or has a column that looks like it and of which nothing is
-        declared, or whose certificate does not fit, meets nothing. Nor does one whose units are
-        persons that cannot be counted: neither a column nor a certificate says whose a row is.
+        A file meets nothing if it names persons, has an undeclared column that seems to, has a
+        certificate that does not fit, or if its units are persons who cannot be counted because
+        neither a column nor a certificate says whose a row is.
 
         Parameters
             k, l: at least; None if nothing is required.
             t: at most, exactly: 0.1 is one tenth.
         """
-        return unmet(self, k, l, t)
+        if not self.confidential and (l is not None or t is not None):
+            raise refuse("evaluate.nothing-confidential", word="l" if t is None else "t")
+        failures = []
+        if self.identifiers:
+            failures.append(f"The file names persons: {named(self.identifiers)}.")
+        if self.apparent_identifiers:
+            one = len(self.apparent_identifiers) == 1
+            verb, role = ("seems", "it does not, declare its role") if one else _SEVERAL
+            failures.append(
+                f"{named(self.apparent_identifiers)} {verb} to name persons or rows. If {role} in "
+                "a schema."
+            )
+        if self.k_from == "rows":
+            advice = "" if self.certificate_fits else " If nobody has two rows, the unit is record."
+            failures.append(
+                f"Persons cannot be counted: no column `{self.unit}` says whose a row is.{advice}"
+            )
+        if self.certificate_fits is False:
+            failures.append("The certificate beside the file does not fit it.")
+        if k is not None and self.k < (least := whole(k, "k", least=1)):
+            failures.append(f"k is {self.k}; at least {least} is required.")
+        if l is not None:
+            least = whole(l, "l", least=1)
+            failures += [
+                f"l of {column.name} is {column.l}; at least {least} is required."
+                for column in self.confidential
+                if column.l < least
+            ]
+        if t is not None:
+            most = exact(t, "t")
+            failures += [
+                f"t of {column.name} is {_short(column.t)}; at most {exactly(most)} is required."
+                for column in self.confidential
+                if column.exact_t > most
+            ]
+        if failures and (self.swapped or self.drawn):
+            failures.append("The certificate promises something else, not measured by k, l and t.")
+        return tuple(failures)
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts as JSON has them: fractions as text, and "inf" for what is infinite."""
+        """The facts as JSON has them: fractions as text, infinity as "inf"."""
         facts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
         worst = ("l", "l_entropy", "t", "t_ratio")
         facts.update({name: plain(getattr(self, name)) for name in worst})
@@ -190,19 +242,12 @@ class Check:
             facts["reading"] = asdict(self.reading) | {"columns": list(self.reading.columns)}
         return facts
 
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
-
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
         return check_text(self)
 
 
 def plain(value: Any) -> Any:
-    """A number as JSON has it: a fraction as text, and "inf" for what is infinite."""
+    """A number as JSON has it: a fraction as text, infinity as "inf"."""
     if isinstance(value, Fraction):
         return str(value)
     return "inf" if value == math.inf else value
@@ -212,17 +257,21 @@ def _short(number: float) -> str:
     return shortly(number, digits=4)
 
 
+def _classes(count: int) -> str:
+    return f"{count:,} equivalence class{'' if count == 1 else 'es'}"
+
+
 def check_text(check: Check, width: int = WIDTH) -> str:
-    """The screen of `tenue check`; narrower where it is part of another one."""
+    """The screen of `tenue check`; narrower as part of another one."""
     who = "row" if check.unit == "record" else check.unit
     lines = [
         *(line for text in check.warnings for line in (f"WARNING: {text}", "")),
-        f"{many(check.rows, 'row')} in {many(check.groups, 'group')} that share "
+        f"{many(check.rows, 'row')} in {_classes(check.groups)} by "
         f"{', '.join(check.quasi_identifiers)}",
         *(line for note in check.notes for line in ("", f"Note: {note}")),
         "",
         f"k = {check.k}",
-        f"  {_smallest(check, who)} {_alone(check)}".rstrip(),
+        f"  {_smallest(check, who)} {_alone(check, who)}".rstrip(),
     ]
     for column in check.confidential:
         lines += [
@@ -237,121 +286,74 @@ def check_text(check: Check, width: int = WIDTH) -> str:
     here = check.reading is None or check.reading.by == HERE
     lines += [
         "",
-        f"This is about this {'file' if here else 'table'}, and about an intruder who knows these "
-        "columns and no others. A second release of the same people may undo it.",
+        f"This holds for this {'file' if here else 'table'}, and for an intruder who knows these "
+        "columns and no others. A second release of the same people may defeat it.",
         *(() if check.reading is None else ("", str(check.reading))),
     ]
-    return "\n".join(_wrapped(line, width) for line in lines)
-
-
-def _wrapped(line: str, width: int) -> str:
-    indent = "  " if line.startswith("  ") else ""
-    return textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
-
-
-def unmet(check: Check, k: object, l: object, t: object) -> tuple[str, ...]:
-    """What is required of a file and does not hold."""
-    if not check.confidential and (l is not None or t is not None):
-        raise refuse("evaluate.nothing-confidential", word="l" if t is None else "t")
-    said = []
-    if check.identifiers:
-        said.append(f"The file names persons: {named(check.identifiers)}.")
-    if check.apparent_identifiers:
-        verb, it = (
-            ("looks", "it is") if len(check.apparent_identifiers) == 1 else ("look", "they are")
+    return "\n".join(
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent="  " if line.startswith("  ") else "",
+            break_on_hyphens=False,
         )
-        said.append(
-            f"{named(check.apparent_identifiers)} {verb} like names of persons or rows. If {it} "
-            "none, declare that in a schema."
-        )
-    if check.k_from == "rows":
-        advice = "" if check.certificate_fits else " If nobody has two rows, the unit is record."
-        no_column = f"no column `{check.unit}` says whose a row is."
-        said.append(f"Persons cannot be counted: {no_column}{advice}")
-    if check.certificate_fits is False:
-        said.append("The certificate beside the file does not fit it.")
-    if k is not None and check.k < (least := whole(k, "k", least=1)):
-        said.append(f"k is {check.k}; at least {least} is required.")
-    if l is not None:
-        least = whole(l, "l", least=1)
-        said += [
-            f"l of {column.name} is {column.l}; at least {least} is required."
-            for column in check.confidential
-            if column.l < least
-        ]
-    if t is not None:
-        most = exact(t, "t")
-        said += [
-            f"t of {column.name} is {_short(column.t)}; at most {exactly(most)} is required."
-            for column in check.confidential
-            if column.exact_t > most
-        ]
-    if said and (check.swapped or check.drawn):
-        said.append("The certificate promises another thing, which k, l and t do not measure.")
-    return tuple(said)
+        for line in lines
+    )
 
 
 def _smallest(check: Check, who: str) -> str:
+    smallest = many(check.smallest_rows, "row")
     if check.k_from == "certificate":
         return (
-            "The file does not say whose each row is. By its certificate everybody is among at "
-            f"least {many(check.k, who)} that look alike; the smallest group has "
-            f"{many(check.smallest_rows, 'row')}."
+            "No column says whose a row is. By the certificate, every equivalence class has at "
+            f"least {many(check.k, who)}; the smallest one has {smallest}."
         )
     if check.k_from == "rows":
         return (
-            "The file does not say whose each row is, so persons were not counted; the smallest "
-            f"group has {many(check.smallest_rows, 'row')}."
+            "No column says whose a row is, so persons were not counted; the smallest equivalence "
+            f"class has {smallest}."
         )
     if check.k == 1:
-        return f"{many(check.smallest_groups, 'group')} of one {who} only."
-    verb = "is" if check.smallest_groups == 1 else "are"
-    return (
-        f"Everybody is among at least {many(check.k, who)} that look alike; "
-        f"{many(check.smallest_groups, 'group')} {verb} no larger."
-    )
+        return f"{_classes(check.smallest_groups)} of one {who} only."
+    few = check.smallest_groups
+    verb = "class has" if few == 1 else "classes have"
+    return f"Every equivalence class has at least {many(check.k, who)}; {few:,} {verb} no more."
 
 
-def _alone(check: Check) -> str:
-    share = check.unique_share
-    if share == 0:
-        return "" if check.k_from == "rows" else "Nobody stands alone."
-    told = (
-        "which are nobody's" if check.drawn else "who knows these columns of a person finds the row"
-    )
-    return (
-        f"{sentence(percent(share))} of the rows stand alone{',' if check.drawn else ':'} {told}."
-    )
+def _alone(check: Check, who: str) -> str:
+    if check.unique_share == 0:
+        return ""
+    meaning = ": an intruder who knows these columns of a person finds the row"
+    if check.drawn:
+        meaning = ", and none is the row of a person"
+    share = sentence(percent(check.unique_share))
+    return f"{share} of the rows are in a class of one {who}{meaning}."
 
 
 def _diversity(column: Confidential, check: Check) -> str:
     if column.l > 1:
         return (
-            f"every group has at least {column.l} different values, so none shows one value for "
-            "all. A group that was made larger to reach that may still give away what its first "
-            "members had in common."
+            f"every equivalence class has at least {column.l} different values. A class that was "
+            "made larger to reach that may still reveal what its first members have in common."
         )
     groups = column.homogeneous_groups
-    what = "has one value only" if groups == 1 else "have one value only"
-    told = ": whoever is known to be in such a group has it"
+    verb = "has" if groups == 1 else "have"
+    meaning = ": an intruder who finds somebody there learns the value"
     if check.drawn:
-        told = ", which is nobody's"
+        meaning = ", which is not the value of a person"
     elif check.swapped:
-        told = ", which may be somebody else's"
-    return (
-        f"{many(groups, 'group')} ({percent(column.homogeneous_share)} of the rows) {what}{told}."
-    )
+        meaning = ", which may be the value of somebody else"
+    share = percent(column.homogeneous_share)
+    return f"{_classes(groups)} ({share} of the rows) {verb} a single value{meaning}."
 
 
 def _closeness(column: Confidential) -> str:
     kind = "ordered values" if column.distance == "ordered" else "categories"
-    farthest = many(column.size_of_farthest, "row")
     text = (
-        f"0 if every group is distributed like the whole table, 1 at most ({kind}). The group "
-        f"farthest from it has {farthest}. "
+        "0 if every equivalence class is distributed like the whole table, at most 1 "
+        f"({kind}). The farthest class has {many(column.size_of_farthest, 'row')}. "
     )
     if column.t_ratio == math.inf:
-        return text + "Some group lacks a value that the table has, so the ratio is infinite."
-    return (
-        text + f"A value is up to {_short(column.t_ratio)} times rarer or more frequent in a group."
-    )
+        return text + "Some class lacks a value of the table, so the ratio is infinite."
+    times = _short(column.t_ratio)
+    return text + f"A value is up to {times} times rarer or more frequent in a class."

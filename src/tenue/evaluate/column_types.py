@@ -1,7 +1,7 @@
-"""A column read as what it is: numbers, times or categories.
+"""Columns as numbers, times or categories.
 
-NULL, NaN and what the schema lists as marks are missing, unless it says `missing = v`. Negative
-zero is zero. Text is equal byte by byte.
+NULL, NaN and missing-value markers of the schema are missing, unless it declares `missing = v`.
+Negative zero is zero. Text is equal byte by byte.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
 from numpy.typing import NDArray
 
 from ..errors import refuse
-from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
+from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number, Table
 from .factorize import Codes, coded
-
-if TYPE_CHECKING:
-    import pyarrow
-
 
 Kind = Literal["number", "time", "category"]
 
@@ -32,13 +31,18 @@ _LONG = r"[0-9](?:\.?[0-9]){15}"  # so many digits may be more than a double can
 _WHOLE = 2**53
 
 
+def column_of(schema: Table | None, name: str) -> Column | None:
+    """The declaration of a column."""
+    return None if schema is None else schema.columns.get(name)
+
+
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One column, read as what it is."""
+    """One column as numbers, times or categories."""
 
     name: str
     kind: Kind
-    array: pyarrow.Array
+    array: pa.Array
 
     def coded(self) -> Codes:
         """The codes; of numbers and times they follow the order of the values."""
@@ -46,20 +50,15 @@ class Values:
 
     @property
     def days(self) -> bool:
-        """Whether these are days without a time."""
-        import pyarrow
-
-        return bool(pyarrow.types.is_date(self.array.type))
+        """Whether these are dates without a time."""
+        return bool(types.is_date(self.array.type))
 
     @property
     def least_of_large(self) -> int:
-        """The least value, as a double holds it, if some are whole or decimal numbers beyond 2^53,
-        which doubles cannot all hold; otherwise 0."""
-        import pyarrow
-        import pyarrow.compute as pc
-
+        """The least value, as a double, if some are whole or decimal numbers beyond 2^53, which
+        doubles cannot all hold; otherwise 0."""
         kind = self.array.type
-        if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_decimal(kind)):
+        if not (types.is_integer(kind) or types.is_decimal(kind)):
             return 0
         ends = pc.min_max(self.array).as_py()
         if ends["min"] is None or max(-ends["min"], ends["max"]) <= _WHOLE:
@@ -67,15 +66,12 @@ class Values:
         return int(float(ends["min"]))
 
     def numbers(self, *, days: bool = False, origin: int = 0) -> NDArray[np.float64]:
-        """The values as doubles, NaN where missing; refused if one is infinite or huge.
+        """The values as doubles, NaN if missing; infinite and huge ones are refused.
 
         Parameters
-            days: times count days since 1970 began, otherwise seconds.
+            days: times in days since 1970, otherwise in seconds.
             origin: is subtracted before the values become doubles.
         """
-        import pyarrow
-        import pyarrow.compute as pc
-
         if origin:
             values = self.array.to_pylist()
             return np.array(
@@ -83,52 +79,41 @@ class Values:
             )
         array = _seconds(self.array) if self.kind == "time" else self.array
         numbers: NDArray[np.float64]
-        numbers = pc.cast(array, pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        numbers = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         if (np.abs(numbers) > _LARGEST).any():
             raise refuse("evaluate.value-not-finite", column=self.name, largest=_LARGEST)
         return numbers / _DAY if days and self.kind == "time" else numbers
 
     def words(self) -> list[Any]:
-        """The values as text, None where missing."""
-        import pyarrow
-        import pyarrow.compute as pc
-
-        array = self.array
-        if pyarrow.types.is_dictionary(array.type):
-            array = array.dictionary_decode()
-        if not pyarrow.types.is_large_string(array.type):
-            array = pc.cast(array, pyarrow.large_string())
-        words: list[Any] = array.to_pylist()
+        """The values as text, None if missing."""
+        words: list[Any] = pc.cast(decoded(self.array), pa.large_string()).to_pylist()
         return words
 
 
 def typed(
     name: str,
-    column: pyarrow.ChunkedArray,
+    column: pa.ChunkedArray,
     declared: Column | None = None,
     *,
     written: bool = False,
     guess: bool = True,
 ) -> Values:
-    """A stored column as the schema declares it, or as it is stored if nothing is declared.
+    """A stored column as declared, or as stored if undeclared.
 
     Parameters
         written: the column is text from a file without types.
-        guess: whether such text is read as a number or a date if all of it can be; otherwise only
-            what is declared a number or a date is.
+        guess: whether undeclared text is read as numbers or dates if all of it can be.
     """
-    import pyarrow
-
     array = one_array(column)
     if declared is not None and declared.marks:
         array = _without_texts(array, declared)
-    if is_text(array.type) and not pyarrow.types.is_dictionary(array.type):
+    if is_text(array.type) and not types.is_dictionary(array.type):
         array = _parsed(array, _wanted(declared, written and guess))
     blank = array.null_count == len(array) and is_text(array.type)
-    if isinstance(declared, Bounded) and (blank or pyarrow.types.is_null(array.type)):
-        number = pyarrow.float64() if isinstance(declared, Number) else pyarrow.timestamp("us")
-        array = pyarrow.nulls(len(array), number)
-    if pyarrow.types.is_floating(array.type):
+    if isinstance(declared, Bounded) and (blank or types.is_null(array.type)):
+        number = pa.float64() if isinstance(declared, Number) else pa.timestamp("us")
+        array = pa.nulls(len(array), number)
+    if types.is_floating(array.type):
         array = _finite_or_missing(array)
     if isinstance(declared, Number) and declared.marks:
         array = _without_numbers(array, declared)
@@ -140,21 +125,22 @@ def typed(
     return Values(name, kind, array)
 
 
-def one_array(column: pyarrow.ChunkedArray) -> Any:
+def one_array(column: pa.ChunkedArray) -> Any:
     """The column in one piece."""
-    import pyarrow
-
     array = column.combine_chunks()
-    if isinstance(array, pyarrow.ChunkedArray):  # no chunk at all, or too long for one
-        array = pyarrow.concat_arrays(array.chunks) if array.chunks else pyarrow.nulls(0)
+    if isinstance(array, pa.ChunkedArray):  # no chunk at all, or too long for one
+        array = pa.concat_arrays(array.chunks) if array.chunks else pa.nulls(0)
     return array
 
 
-def _wanted(declared: Column | None, guess: bool) -> list[Any]:
-    import pyarrow
+def decoded(array: Any) -> Any:
+    """The array, without a dictionary."""
+    return array.dictionary_decode() if types.is_dictionary(array.type) else array
 
-    numbers = [pyarrow.int64(), pyarrow.float64()]
-    times = [pyarrow.date32(), pyarrow.timestamp("us")]
+
+def _wanted(declared: Column | None, guess: bool) -> list[Any]:
+    numbers = [pa.int64(), pa.float64()]
+    times = [pa.date32(), pa.timestamp("us")]
     if isinstance(declared, Number):
         return numbers
     if isinstance(declared, Date | Datetime):
@@ -163,37 +149,35 @@ def _wanted(declared: Column | None, guess: bool) -> list[Any]:
 
 
 def _parsed(array: Any, wanted: list[Any]) -> Any:
-    """Text as the first of the wanted types that all of it has; else as it is."""
-    import pyarrow
-    import pyarrow.compute as pc
+    """Text as the first of the wanted types that fits all of it; otherwise unchanged.
 
+    Long numbers are read digit by digit, if decimals of 38 digits can hold them: as doubles 2^53
+    and 2^53 + 1 would be equal.
+    """
     if not wanted or array.null_count == len(array):
         return array
     trimmed = pc.utf8_trim_whitespace(array)
+    beginning = trimmed.slice(0, _GLANCE)  # rules out most types at once
     for kind in wanted:
-        try:
-            pc.cast(trimmed.slice(0, _GLANCE), kind)  # most types are ruled out at once
-            read = pc.cast(trimmed, kind)
-        except pyarrow.ArrowException:
+        read = _cast(trimmed, kind) if can_be(beginning, kind) else None
+        if read is None:
             continue
-        if pyarrow.types.is_floating(kind) and pc.any(pc.match_substring_regex(trimmed, _LONG)):
-            return _decimals(trimmed, read)
+        if types.is_floating(kind) and pc.any(pc.match_substring_regex(trimmed, _LONG)):
+            decimals = (_cast(trimmed, wide) for wide in _wide())
+            return next((one for one in decimals if one is not None), read)
         return read
     return array
 
 
-def telling(parts: Iterable[Any]) -> Any:
-    """A few of many texts, beside which others are read as they would be beside all of these.
+def counterexamples(parts: Iterable[Any]) -> Any:
+    """A few of many texts, beside which others are read as beside all of them.
 
-    How a text is read depends on whether all can be read so: a text that cannot is enough to tell.
-    The parts may be forgotten one by one.
+    A type is used only if all texts can be read as such, so one counterexample of each type
+    suffices. The parts are not kept.
     """
-    import pyarrow
-    import pyarrow.compute as pc
-
     found, doubtful, present, long = [], [*_wanted(None, True), *_wide()], False, False
     for part in parts:
-        words = pc.drop_null(pc.cast(part, pyarrow.large_string()))
+        words = pc.drop_null(pc.cast(part, pa.large_string()))
         if not present and len(words):
             present = True
             found.append(words.slice(0, 1))
@@ -203,15 +187,15 @@ def telling(parts: Iterable[Any]) -> Any:
             long = len(matching) > 0
             found.append(matching.slice(0, 1))
         for kind in list(doubtful):
-            place = _first_unlike(trimmed, kind)
-            if place is not None:
+            index = _first_unlike(trimmed, kind)
+            if index is not None:
                 doubtful.remove(kind)
-                found.append(words.slice(place, 1))
-    return pyarrow.concat_arrays(found) if found else pyarrow.array([], pyarrow.large_string())
+                found.append(words.slice(index, 1))
+    return pa.concat_arrays(found) if found else pa.array([], pa.large_string())
 
 
 def _first_unlike(words: Any, kind: Any) -> int | None:
-    """Where the first text stands that is not of this kind; None if there is none."""
+    """The index of the first text that is not of this type; None if there is none."""
     begin, end = 0, len(words)
     if can_be(words, kind):
         return None
@@ -226,43 +210,23 @@ def _first_unlike(words: Any, kind: Any) -> int | None:
 
 def can_be(values: Any, kind: Any) -> bool:
     """Whether all values of an Arrow array can be read as this type."""
-    import pyarrow
-    import pyarrow.compute as pc
+    return _cast(values, kind) is not None
 
+
+def _cast(values: Any, kind: Any) -> Any:
     try:
-        pc.cast(values, kind)
-    except pyarrow.ArrowException:
-        return False
-    return True
+        return pc.cast(values, kind)
+    except pa.ArrowException:
+        return None
 
 
 def _wide() -> list[Any]:
-    """Decimals of as many digits as there are, with fewer and fewer before the point."""
-    import pyarrow
-
-    return [pyarrow.decimal128(38, scale) for scale in (0, 6, 18)]
-
-
-def _decimals(words: Any, read: Any) -> Any:
-    """Long numbers digit by digit, if decimals of 38 digits can hold them; else as they were read.
-
-    A double would make one value of 2^53 and 2^53 + 1.
-    """
-    import pyarrow
-    import pyarrow.compute as pc
-
-    for kind in _wide():
-        try:
-            return pc.cast(words, kind)
-        except pyarrow.ArrowException:
-            continue
-    return read
+    """Decimals of 38 digits, with fewer and fewer before the point."""
+    return [pa.decimal128(38, scale) for scale in (0, 6, 18)]
 
 
 def is_text(kind: Any) -> bool:
     """Whether this Arrow type is text, plain or encoded."""
-    import pyarrow.types as types
-
     return bool(
         types.is_string(kind)
         or types.is_large_string(kind)
@@ -272,9 +236,7 @@ def is_text(kind: Any) -> bool:
 
 
 def kind_of(kind: Any, name: str) -> Kind:
-    """What a column of this Arrow type holds; refused if it is none of the three."""
-    import pyarrow.types as types
-
+    """The kind of an Arrow type; other types are refused."""
     if types.is_dictionary(kind):
         kind_of(kind.value_type, name)
         return "category"
@@ -288,89 +250,70 @@ def kind_of(kind: Any, name: str) -> Kind:
 
 
 def _finite_or_missing(array: Any) -> Any:
-    import pyarrow
-
-    if array.null_count:
-        values = array.to_numpy(zero_copy_only=False)
-    else:
-        values = array.to_numpy(zero_copy_only=True)
+    values = array.to_numpy(zero_copy_only=False)
     missing = np.isnan(values)
     # adding zero turns negative zero into zero
-    return pyarrow.array(values + values.dtype.type(0), mask=missing if missing.any() else None)
+    return pa.array(values + values.dtype.type(0), mask=missing if missing.any() else None)
 
 
 def _without_texts(array: Any, declared: Column) -> Any:
-    """The array without the texts that mark a missing value; other arrays as they are."""
-    import pyarrow
-    import pyarrow.compute as pc
-
+    """The array with NULL for markers that are text."""
     marks = [mark for mark in declared.marks if isinstance(mark, str)]
-    code = pyarrow.types.is_integer(array.type) and isinstance(declared, Category)
+    code = types.is_integer(array.type) and isinstance(declared, Category)
     if not marks or not (is_text(array.type) or code):
         return array
-    if pyarrow.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    words = pc.utf8_trim(pc.cast(array, pyarrow.large_string()), " ")
-    marked = pc.is_in(words, pyarrow.array(marks, pyarrow.large_string()))
-    return pc.if_else(marked, pyarrow.scalar(None, array.type), array)
+    array = decoded(array)
+    words = pc.utf8_trim(pc.cast(array, pa.large_string()), " ")
+    marked = pc.is_in(words, pa.array(marks, pa.large_string()))
+    return pc.if_else(marked, pa.scalar(None, array.type), array)
 
 
 def _without_numbers(array: Any, declared: Number) -> Any:
-    """The array without the numbers that mark a missing value."""
-    import pyarrow
-    import pyarrow.compute as pc
-
+    """The array with NULL for markers that are numbers."""
     kind = array.type
     marks = [mark for mark in declared.marks if isinstance(mark, Fraction)]
     if not marks or kind_of(kind, declared.name) != "number":
         return array
     for mark in marks:
-        value: Any = pyarrow.scalar(float(mark)).cast(pyarrow.float64())
+        value: Any = pa.scalar(float(mark)).cast(pa.float64())
         numbers = array
-        if pyarrow.types.is_floating(kind):
-            value = pyarrow.scalar(float(mark)).cast(kind, safe=False)
-        elif pyarrow.types.is_integer(kind) and mark.denominator == 1 and abs(mark) < 2**63:
+        if types.is_floating(kind):
+            value = pa.scalar(float(mark)).cast(kind, safe=False)
+        elif types.is_integer(kind) and mark.denominator == 1 and abs(mark) < 2**63:
             value = int(mark)
         else:
-            numbers = pc.cast(array, pyarrow.float64(), safe=False)
+            numbers = pc.cast(array, pa.float64(), safe=False)
         marked = pc.fill_null(pc.equal(numbers, value), False)
-        array = pc.if_else(marked, pyarrow.scalar(None, kind), array)
+        array = pc.if_else(marked, pa.scalar(None, kind), array)
     return array
 
 
 def _filled(array: Any, declared: Column) -> Any:
-    import pyarrow
-    import pyarrow.compute as pc
-
     value: Any = declared.missing
     if isinstance(value, Fraction):
         value = int(value) if value.denominator == 1 else float(value)
-    if pyarrow.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    if pyarrow.types.is_null(array.type):
-        return pyarrow.array([value] * len(array))
+    array = decoded(array)
+    if types.is_null(array.type):
+        return pa.array([value] * len(array))
     if isinstance(value, float):
-        array = pc.cast(array, pyarrow.float64(), safe=False)
+        array = pc.cast(array, pa.float64(), safe=False)
     try:
-        scalar = pyarrow.scalar(str(value) if is_text(array.type) else value, array.type)
-    except (pyarrow.ArrowException, TypeError, ValueError):
+        scalar = pa.scalar(str(value) if is_text(array.type) else value, array.type)
+    except (pa.ArrowException, TypeError, ValueError):
         raise refuse("evaluate.missing-marker-mismatch", column=declared.name) from None
     return pc.fill_null(array, scalar)
 
 
 def _seconds(array: Any) -> Any:
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if pyarrow.types.is_date(array.type):
-        days = pc.cast(pc.cast(array, pyarrow.date32()), pyarrow.int32())
-        return pc.multiply(pc.cast(days, pyarrow.int64()), _DAY)
+    if types.is_date(array.type):
+        days = pc.cast(pc.cast(array, pa.date32()), pa.int32())
+        return pc.multiply(pc.cast(days, pa.int64()), _DAY)
     ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[array.type.unit]
-    return pc.divide(pc.cast(pc.cast(array, pyarrow.int64()), pyarrow.float64(), safe=False), ticks)
+    return pc.divide(pc.cast(pc.cast(array, pa.int64()), pa.float64(), safe=False), ticks)
 
 
 def domain(declared: Column | None) -> float | None:
-    """How far apart two values of a declared column of numbers or times can be."""
+    """The width of the domain of a declared column of numbers or times."""
     if isinstance(declared, Bounded):
         return float(declared.high - declared.low)
     return None

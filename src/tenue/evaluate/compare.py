@@ -1,8 +1,7 @@
-"""A release made anywhere beside its original: risk and utility in one.
+"""A release, of any tool, beside its original: risk and utility in one.
 
-An interval stands for its middle, whichever tool wrote it: `[30, 39]` of Tenue, `[30, 40[` of ARX,
-`(30,40]` of R. A star stands for a blank. That is how a reader would count with them; nothing is
-promised by it.
+An interval is read as its midpoint, whichever tool wrote it: `[30, 39]` of Tenue, `[30, 40[` of
+ARX, `(30,40]` of R. A star is read as missing. This only compares numbers; it promises nothing.
 """
 
 from __future__ import annotations
@@ -14,15 +13,17 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from ..arguments import checked_call, flag
 from ..schema import Boolean, Category, Column, Table
 from ..text import WIDTH, hanging, many, named
 from .certificate import certificate_beside
-from .check import check, schema_of
-from .check_result import Check
-from .column_types import is_text, one_array
+from .check import check, names_of_role, schema_of
+from .check_result import Check, Printed
+from .column_types import column_of, is_text, one_array
 from .risk import Risk, risk_of
 from .rows import Rows, open_rows
 from .two_tables.attributes import Attribute, Nominal, paired
@@ -30,40 +31,28 @@ from .two_tables.distribution import Marginal, marginals
 from .two_tables.distribution_similarity import Likeness, likeness_of
 from .utility import Utility, utility_of
 
-if TYPE_CHECKING:
-    import pyarrow
-
-
 _INTERVAL = re.compile(r"[\[\](]\s*([^,;]+?)\s*[,;]\s*([^,;]+?)\s*[\[\])]")
 _ANYTHING = re.compile(r"\*+")
 
 
 def as_single_values(rows: Rows, schema: Table | None) -> tuple[Rows, tuple[str, ...]]:
-    """The table with middles for intervals, and which of its columns had any."""
+    """The table with midpoints for intervals, and the columns that had any."""
     read = rows.read(rows.names)
-    made: dict[str, Any] = {}
-    for name, column in read.items():
-        declared = None if schema is None else schema.columns.get(name)
-        middles = _middles(column, declared)
-        if middles is not None:
-            made[name] = middles
+    tried = {name: _midpoints(column, column_of(schema, name)) for name, column in read.items()}
+    midpoints = {name: column for name, column in tried.items() if column is not None}
 
-    def load(chosen: Sequence[str]) -> pyarrow.Table:
-        import pyarrow
+    def load(chosen: Sequence[str]) -> pa.Table:
+        return pa.table([midpoints.get(name, read[name]) for name in chosen], names=list(chosen))
 
-        return pyarrow.table([made.get(name, read[name]) for name in chosen], names=list(chosen))
-
-    return Rows(rows.names, rows.written, load), tuple(made)
+    return Rows(rows.names, rows.written, load), tuple(midpoints)
 
 
-def _middles(column: pyarrow.ChunkedArray, declared: Column | None) -> Any:
-    """The middles of a column of intervals; None if it is none."""
-    import pyarrow
-
+def _midpoints(column: pa.ChunkedArray, declared: Column | None) -> Any:
+    """The midpoints of a column of intervals; None if it has none."""
     array = one_array(column)
     if isinstance(declared, Category | Boolean) or not is_text(array.type):
         return None
-    coded = array if pyarrow.types.is_dictionary(array.type) else array.dictionary_encode()
+    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     marks = () if declared is None else declared.marks
     texts = [
         None if text is None or text in marks or not text.strip() else str(text).strip()
@@ -71,16 +60,16 @@ def _middles(column: pyarrow.ChunkedArray, declared: Column | None) -> Any:
     ]
     if not any(text is not None and _INTERVAL.fullmatch(text) for text in texts):
         return None
-    for read, kind in ((float, pyarrow.float64()), (_moment, pyarrow.timestamp("us"))):
+    for read, kind in ((float, pa.float64()), (_moment, pa.timestamp("us"))):
         try:
-            middles = [None if text is None else _middle(text, read) for text in texts]
+            midpoints = [None if text is None else _midpoint(text, read) for text in texts]
         except ValueError:
             continue
-        return pyarrow.chunked_array([pyarrow.array(middles, kind).take(coded.indices)])
+        return pa.chunked_array([pa.array(midpoints, kind).take(coded.indices)])
     return None
 
 
-def _middle(text: str, read: Callable[[str], Any]) -> Any:
+def _midpoint(text: str, read: Callable[[str], Any]) -> Any:
     if _ANYTHING.fullmatch(text):
         return None
     found = _INTERVAL.fullmatch(text)
@@ -89,20 +78,20 @@ def _middle(text: str, read: Callable[[str], Any]) -> Any:
 
 
 def _moment(text: str) -> datetime.datetime:
-    """A date or datetime; what is in a zone is no moment of a clock on the wall."""
+    """A date or datetime; one with a time zone is not a value of a column."""
     found = datetime.datetime.fromisoformat(text)
     if found.tzinfo is not None:
         raise ValueError(text)
     return found
 
 
-# -- A release made anywhere beside its original: risk and utility in one --------------------------
+# -- Risk and utility ------------------------------------------------------------------------------
 
-ROW_BY_ROW = "Row i of both tables is held to be the same record."
+ROW_BY_ROW = "Row i of both tables is assumed to be the same record."
 AS_WHOLES = "The tables were compared as wholes, and no record was linked"
 OF_OTHER_LENGTH = (
-    f"{AS_WHOLES}: they have different numbers of rows, so nothing says which row of one is which "
-    "of the other. To measure linkage, leave the same rows out of the original."
+    f"{AS_WHOLES}: they have different numbers of rows, so it is unknown which rows correspond. To "
+    "measure linkage, leave the same rows out of the original."
 )
 IN_RANDOM_ORDER = (
     f"{AS_WHOLES}: the certificate beside the release is one of Tenue, whose releases have their "
@@ -110,27 +99,25 @@ IN_RANDOM_ORDER = (
 )
 SHUFFLED = (
     "The certificate beside the release is one of Tenue, whose releases have their rows in random "
-    "order: row i is not the same record in both, and figures row by row mean nothing. Compare the "
-    "tables as wholes (related=False, --unrelated)."
+    "order: row i is not the same record in both tables, and figures row by row are meaningless. "
+    "Compare the tables as wholes (related=False, --unrelated)."
 )
-MIDDLES = "Intervals of {columns} were taken for their middle, and stars for blanks."
+MIDDLES = "Intervals of {columns} were read as their midpoints, and stars as missing values."
 SETS = (
-    "`{column}` has values that are none of its categories, such as sets or stars. Each counts as "
-    "a category of its own, as far from the others as they are from each other."
+    "`{column}` has values that are not among its categories, such as sets or stars. Each counts "
+    "as a category of its own; all different categories are equally far apart."
 )
-WIDTHS = "Without a schema, distances are over the range of the values that occur."
+WIDTHS = "Without a schema, distances are relative to the range of the values that occur."
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Comparison:
-    """What a release risks and what it is worth. Computed from the original: for the holder only.
+class Comparison(Printed):
+    """Risk and utility of a release. Computed from the original: for the holder only.
 
-    rows, columns: of the release.
-    risk: what an intruder can do; None where rows have nothing to do with each other.
-    check: k, l and t of the release; None where no quasi-identifier is known.
+    risk: re-identification and disclosure; None where rows are not related.
+    check: k, l and t of the release; None without a quasi-identifier.
     utility: row by row, or of both tables as wholes.
-    released, compared: how columns are distributed: of the release by itself, and beside the
-        original.
+    released, compared: the distributions of columns, in the release alone and beside the original.
     notes: how it was measured.
     """
 
@@ -144,7 +131,7 @@ class Comparison:
     notes: tuple[str, ...]
 
     def warnings(self) -> list[str]:
-        """What undoes the protection of some column."""
+        """What defeats the protection of some column."""
         found = [] if self.check is None else list(self.check.warnings)
         if self.risk is None:
             return found
@@ -163,22 +150,20 @@ class Comparison:
             "notes": list(self.notes),
         }
 
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
-
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
         parts = [f"{many(self.rows, 'row')}, {many(len(self.columns), 'column')} compared"]
         parts += [f"WARNING: {text}" for text in self.warnings()]
         if self.risk is not None:
             parts += ["Risk", "\n".join(self.risk.sentences())]
         if self.check is not None:
-            parts += ["Who looks alike", str(self.check)]
+            parts += ["Equivalence classes", str(self.check)]
         parts += ["Utility", str(self.utility), *self.notes]
-        return "\n".join(map(_in_time, "\n\n".join(parts).splitlines()))
+        lines = "\n\n".join(parts).splitlines()
+        # indented lines and tables are short already
+        return "\n".join(
+            hanging(line) if len(line) > WIDTH and not line.startswith(" ") else line
+            for line in lines
+        )
 
 
 @checked_call
@@ -190,7 +175,7 @@ def compare(
     confidential: Iterable[str] | None = None,
     related: bool | None = None,
 ) -> Comparison:
-    """What a release risks and what it is worth, whoever made it: sdcMicro, ARX, a script.
+    """Risk and utility of a release of any tool: sdcMicro, ARX, a script.
 
     Parameters
         original, released: tables. If they have different numbers of rows, because some were left
@@ -198,8 +183,8 @@ def compare(
         schema: roles, domains and taxonomies; or else
         quasi_identifiers, confidential: columns; without any, no k, l and t are measured.
         related: whether row i of both is the same record. If not, the tables are compared as
-            wholes, and no record can be linked. If not given, it is so where both have equally
-            many rows, unless a certificate of Tenue lies beside the release: its rows are shuffled.
+            wholes, and no record can be linked. By default it is, if both have equally many rows
+            and no certificate of Tenue lies beside the release: its rows are shuffled.
 
     Example
         >>> town = [[30, 1], [31, 2], [40, 1], [41, 2]]
@@ -210,17 +195,17 @@ def compare(
     """
     declared = schema_of(schema)
     before, after = (open_rows(table) for table in (original, released))
-    before, after = before.held(before.names), after.held(after.names)
+    before, after = before.cached(before.names), after.cached(after.names)
     wholes = _why_wholes(before, after, released) if related is None else None
     linked = wholes is None if related is None else flag(related, "related")
     single, intervals = as_single_values(after, declared)
     attributes = paired(before, single, None, declared, related=linked, recoded=True)
-    known = _names(quasi_identifiers, declared, "quasi_identifiers")
-    secret = _names(confidential, declared, "confidential")
-    found = _looked_at(released, schema, after, known, secret, quasi_identifiers, confidential)
+    known = names_of_role(declared, quasi_identifiers, "quasi_identifiers")
+    secret = names_of_role(declared, confidential, "confidential")
+    found = _checked(released, schema, after, known, secret, quasi_identifiers, confidential)
     notes = [ROW_BY_ROW if linked else wholes or f"{AS_WHOLES}."]
     notes += [MIDDLES.format(columns=named(intervals))] if intervals else []
-    notes += [SETS.format(column=one.name) for one in attributes if _is_recoded(one, declared)]
+    notes += [SETS.format(column=one.name) for one in attributes if _has_sets(one, declared)]
     notes += [] if declared is not None else [WIDTHS]
     return Comparison(
         rows=int(attributes[0].masked.size),
@@ -234,14 +219,8 @@ def compare(
     )
 
 
-def _in_time(line: str) -> str:
-    """A line that ends within the screen; indented ones and tables are short already."""
-    return hanging(line) if len(line) > WIDTH and not line.startswith(" ") else line
-
-
-def _is_recoded(attribute: Attribute, schema: Table | None) -> bool:
-    """Whether a declared taxonomy does not have all of its values."""
-    column = None if schema is None else schema.columns.get(attribute.name)
+def _has_sets(attribute: Attribute, schema: Table | None) -> bool:
+    column = column_of(schema, attribute.name)
     return (
         isinstance(attribute, Nominal)
         and isinstance(column, Category)
@@ -250,19 +229,16 @@ def _is_recoded(attribute: Attribute, schema: Table | None) -> bool:
 
 
 def _why_wholes(before: Rows, after: Rows, released: object) -> str | None:
-    """Why row i cannot be held to be the same record in both tables; None if it can."""
-    beside = None
+    """Why row i cannot be assumed to be the same record in both tables; None if it can."""
     if isinstance(released, str | os.PathLike):
         beside = certificate_beside(Path(released))
-    if beside is not None and beside.certificate is not None:
-        return IN_RANDOM_ORDER
-    first, second = (
-        len(next(iter(rows.read(rows.names[:1]).values()))) for rows in (before, after)
-    )
-    return None if first == second else OF_OTHER_LENGTH
+        if beside is not None and beside.certificate is not None:
+            return IN_RANDOM_ORDER
+    sizes = {len(next(iter(rows.read(rows.names[:1]).values()))) for rows in (before, after)}
+    return None if len(sizes) == 1 else OF_OTHER_LENGTH
 
 
-def _looked_at(
+def _checked(
     released: object,
     schema: object,
     after: Rows,
@@ -270,17 +246,10 @@ def _looked_at(
     secret: list[str],
     *given: Iterable[str] | None,
 ) -> Check | None:
-    """k, l and t by those columns that the release has; None if it has no quasi-identifier."""
-    shown = [name for name in known if after.find(name) is not None]
-    if not shown:
+    """k, l and t by the columns that the release has; None if it has no quasi-identifier."""
+    known, secret = ([name for name in names if after.find(name)] for names in (known, secret))
+    if not known:
         return None
     if schema is not None and given == (None, None):
         return check(released, schema)
-    there = [name for name in secret if after.find(name) is not None]
-    return check(released, schema, quasi_identifiers=shown, confidential=there)
-
-
-def _names(given: Iterable[str] | None, schema: Any, role: str) -> list[str]:
-    if given is not None:
-        return [given] if isinstance(given, str) else list(given)
-    return [] if schema is None else [column.name for column in getattr(schema, role)]
+    return check(released, schema, quasi_identifiers=known, confidential=secret)

@@ -1,4 +1,4 @@
-"""Values as whole numbers: equal for equal values, and in their order if they have one."""
+"""Values as integer codes: equal for equal values, and in their order if they have one."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """One whole number for each row: equal for equal values, -1 for a missing one.
-
-    count: how many values there are; each code below it occurs.
-    """
+    """An integer for each row: equal for equal values, -1 if missing; all below `count` occur."""
 
     codes: NDArray[np.int64]
     count: int
@@ -34,18 +33,15 @@ def coded(array: Any, *, ordered: bool) -> Codes:
 
 
 def _counted(array: Any) -> Codes | None:
-    """Codes of whole numbers that lie close together, by counting; None if they do not."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if not pyarrow.types.is_integer(array.type) or array.null_count == len(array):
+    """Codes of integers in a small range, by counting; None of others."""
+    if not pa.types.is_integer(array.type) or array.null_count == len(array):
         return None
     ends = pc.min_max(array).as_py()
     span = ends["max"] - ends["min"] + 1
     if span > 4 * len(array) + 1000:
         return None
     values = pc.fill_null(array, ends["min"]).to_numpy(zero_copy_only=False)
-    wide = np.uint64 if pyarrow.types.is_uint64(array.type) else np.int64
+    wide = np.uint64 if pa.types.is_uint64(array.type) else np.int64
     codes = (values.astype(wide) - wide(ends["min"])).astype(np.int64)
     if array.null_count:
         codes[_missing(array)] = -1
@@ -53,11 +49,8 @@ def _counted(array: Any) -> Codes | None:
 
 
 def _sorted(array: Any) -> Codes | None:
-    """Codes of numbers by sorting; None of those that numpy does not know."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if not (pyarrow.types.is_integer(array.type) or pyarrow.types.is_floating(array.type)):
+    """Codes of numbers by sorting; None of types that numpy does not have."""
+    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return None
     codes = np.full(len(array), -1, np.int64)
     if array.null_count == len(array):
@@ -79,7 +72,7 @@ def _missing(array: Any) -> NDArray[np.bool_]:
 def _used(codes: NDArray[np.int64], span: int) -> Codes:
     """The same codes without gaps; -1 stays."""
     seen = np.zeros(span + 1, np.bool_)
-    seen[codes] = True  # a missing value marks the last place
+    seen[codes] = True  # a missing value sets the last flag
     seen[span] = False
     if seen[:span].all():
         return Codes(codes, span)
@@ -90,40 +83,35 @@ def _used(codes: NDArray[np.int64], span: int) -> Codes:
 
 
 def _each_once(array: Any) -> Any:
-    """The same values, each in the dictionary once, and a blank in it as a missing value."""
-    import pyarrow
-
+    """The same values, each in the dictionary once, and NULL as a missing value."""
     words = array.dictionary
-    if pyarrow.types.is_string_view(words.type):
-        words = words.cast(pyarrow.large_string())
-    places = words.dictionary_encode()
-    if len(places.dictionary) == len(words):
+    if pa.types.is_string_view(words.type):
+        words = words.cast(pa.large_string())
+    encoded = words.dictionary_encode()
+    if len(encoded.dictionary) == len(words):
         return array
-    indices = places.indices.take(array.indices)
-    return pyarrow.DictionaryArray.from_arrays(indices, places.dictionary)
+    indices = encoded.indices.take(array.indices)
+    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary)
 
 
 def _dictionary(array: Any, *, ordered: bool) -> Codes:
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if not pyarrow.types.is_dictionary(array.type):
-        if pyarrow.types.is_string_view(array.type):
-            array = pc.cast(array, pyarrow.large_string())
-        if pyarrow.types.is_null(array.type):
+    if not pa.types.is_dictionary(array.type):
+        if pa.types.is_string_view(array.type):
+            array = pc.cast(array, pa.large_string())
+        if pa.types.is_null(array.type):
             return Codes(np.full(len(array), -1, np.int64), 0)
         array = array.dictionary_encode()
     else:
         array = _each_once(array)
     indices = array.indices
     if indices.null_count:
-        indices = pc.fill_null(pc.cast(indices, pyarrow.int64()), -1)
+        indices = pc.fill_null(pc.cast(indices, pa.int64()), -1)
     codes = indices.to_numpy(zero_copy_only=False).astype(np.int64)
     count = len(array.dictionary)
     if ordered:
-        places = pc.sort_indices(array.dictionary).to_numpy(zero_copy_only=False)
+        order = pc.sort_indices(array.dictionary).to_numpy(zero_copy_only=False)
         rank = np.empty(count + 1, np.int64)
-        rank[places] = np.arange(count)
+        rank[order] = np.arange(count)
         rank[count] = -1
         codes = rank[codes]
     return _used(codes, count)

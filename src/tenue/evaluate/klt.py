@@ -1,38 +1,50 @@
-"""k, l and t of a table whose groups are handed over by a feeder, some whole groups at a time.
+"""k, l and t of a table, whose groups a feeder supplies, some whole groups at a time.
 
-The one program that evaluates them. A feeder says what the groups are: of rows in this process
-(`klt_in_memory.py`), of counts that an engine makes where the rows are (`klt_by_counts.py`), or of
-rows that are read in passes (`klt_in_memory.py`).
+The groups come from rows in this process (`Loaded`), from rows that are read in passes
+(`check_in_passes`), or from counts that an engine makes where the rows are (`klt_by_counts.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..engine.contract import Numbers, Passes
+from ..engine.passes.sorted_runs import begins_of, whole_runs
 from ..errors import refuse
+from ..schema import Bounded, Category, Column, Table
 from .check_result import Check, Confidential
+from .column_types import Values, column_of, typed
+from .factorize import Codes
+from .one_table.cell_equality import Cells, meant, merged_values, shown, word_codes
 from .one_table.closeness import farthest, ratio
-from .one_table.count import Counts
-from .one_table.diversity import least_effective
+from .one_table.count import Counts, Groups, counted, grouped
+from .one_table.diversity import distinct_values, holdings, least_effective, needed_values
+from .one_table.identifying_columns import unprotected
+from .rows import Rows
 
 Whole = NDArray[np.int64]
+Key = Callable[[Numbers], Sequence[Numbers]]
 RECORD = "record"
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What some whole groups hold of a confidential column.
+    """The values of a confidential column in some whole groups.
 
     counts: the values in these groups, with the totals of the whole table.
-    distinct: how many values it takes, at least, so that everybody in a group has one of them.
-    sizes: how many rows each group has.
+    distinct: for each group, a lower bound of how many values it takes so that everybody in it has
+        one of them.
+    sizes: the number of rows of each group.
     """
 
     counts: Counts
@@ -57,28 +69,34 @@ class ConfidentialColumn:
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """So many groups (`times`) have so many units and so many rows (`sizes`)."""
+    """The sizes of groups: `times` groups have so many `units` and so many rows (`sizes`)."""
 
     units: Whole
     sizes: Whole
     times: Whole
 
+    @classmethod
+    def of(cls, times: Mapping[tuple[int, int], int]) -> Sizes:
+        """The sizes, from the number of groups with each pair of units and rows."""
+        pairs = np.array(list(times), np.int64).reshape(-1, 2)
+        return cls(pairs[:, 0], pairs[:, 1], np.array(list(times.values()), np.int64))
+
     @property
     def rows(self) -> int:
-        """How many rows the table has."""
+        """The number of rows of the table."""
         return int((self.sizes * self.times).sum())
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return int(self.times.sum())
 
 
 class Feeder(Protocol):
-    """A table as groups of rows that agree in its quasi-identifiers."""
+    """A table as groups of rows with equal quasi-identifiers."""
 
     def sizes(self) -> Sizes:
-        """How large groups are; asked first."""
+        """The sizes of groups; asked first."""
         ...
 
     def confidential(self) -> Iterator[ConfidentialColumn]:
@@ -88,10 +106,7 @@ class Feeder(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What was found.
-
-    merged: the confidential columns of which some values count as one.
-    """
+    """k, l and t of a table; `merged` names columns in which some values count as one."""
 
     sizes: Sizes
     confidential: tuple[Confidential, ...]
@@ -106,10 +121,10 @@ class Facts:
         notes: Sequence[str] = (),
         rows_per_unit: int | None = None,
     ) -> Check:
-        """What was found, as it is handed out.
+        """The result for the caller.
 
         Parameters
-            rows_per_unit: how many rows a unit may have, where whose they are is not known.
+            rows_per_unit: the most rows of a unit, where the table does not name the units.
         """
         units, times = self.sizes.units, self.sizes.times
         if rows_per_unit is not None:
@@ -136,8 +151,8 @@ def evaluate(feeder: Feeder) -> Facts:
     """k, l and t of a table, exactly.
 
     Guarantee
-        What is held beside the parts is a byte for each group. Parts that do not belong together,
-        of a table that changed while it was read, are refused.
+        Memory beside the parts is one byte for each group. Parts that do not belong together, of a
+        table that changed while it was read, are refused.
     """
     sizes = feeder.sizes()
     homogeneous = np.zeros(sizes.groups, np.bool_)
@@ -151,7 +166,7 @@ def evaluate(feeder: Feeder) -> Facts:
                 raise changed()
             here = homogeneous[begin:end]
             here |= fold.add(part)
-            homogeneous_rows += int(part.sizes[here].sum())  # what the last column leaves is of all
+            homogeneous_rows += int(part.sizes[here].sum())  # of all columns, after the last one
             begin, rows = end, rows + int(part.sizes.sum())
         if begin != homogeneous.size or rows != sizes.rows:
             raise changed()
@@ -167,7 +182,7 @@ def changed() -> Exception:
 
 
 class Fold:
-    """What is found of one confidential column, some whole groups at a time, in any order."""
+    """l and t of one confidential column, from some whole groups at a time, in any order."""
 
     def __init__(self, name: str, *, ordered: bool) -> None:
         self._name, self._ordered = name, ordered
@@ -177,7 +192,7 @@ class Fold:
         self._quotient: Fraction | None = Fraction(1)
 
     def add(self, part: Part) -> NDArray[np.bool_]:
-        """Looks at some groups; gives those where everybody shares a value."""
+        """Adds some groups; returns in which of them everybody shares a value."""
         counts, distinct, sizes = part.counts, part.distinct, part.sizes
         alone: NDArray[np.bool_] = distinct == 1
         self._alone += int(alone.sum())
@@ -187,8 +202,8 @@ class Fold:
             self._effective = min(self._effective, least_effective(counts, distinct))
         if counts.filled.size or counts.rows == 0:
             t, groups = farthest(counts, ordered=self._ordered)
-            place = groups[np.argmin(sizes[groups])]
-            found = (t, -int(counts.sizes[place]), -int(sizes[place]))
+            group = groups[np.argmin(sizes[groups])]
+            found = (t, -int(counts.sizes[group]), -int(sizes[group]))
             self._farthest = max(self._farthest, found)
             if self._quotient is not None:
                 one = ratio(counts)
@@ -196,7 +211,7 @@ class Fold:
         return alone
 
     def measured(self, rows: int) -> Confidential:
-        """What was found in a table of so many rows."""
+        """The result, for a table of so many rows."""
         t, _, size = self._farthest
         quotient = self._quotient
         return Confidential(
@@ -212,3 +227,196 @@ class Fold:
             exact_t=t,
             exact_t_ratio=quotient,
         )
+
+
+# -- Groups of rows in this process ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The columns to measure: quasi-identifiers (`known`) and confidential ones (`wanted`).
+
+    person: the column that names a person, if there is one.
+    """
+
+    known: tuple[str, ...]
+    wanted: tuple[str, ...]
+    person: str | None
+    schema: Table | None
+
+    def column(self, name: str) -> Column | None:
+        """The declaration of a column."""
+        return column_of(self.schema, name)
+
+    @property
+    def used(self) -> list[str]:
+        """Every column that is read, once."""
+        return list(dict.fromkeys([*self.known, *self.wanted, *filter(None, [self.person])]))
+
+
+class Loaded:
+    """The groups of rows in this process; an empty table is refused.
+
+    persons: the person of each row, where no column names them.
+    """
+
+    def __init__(self, rows: Rows, asked: Asked, persons: Codes | None = None) -> None:
+        self._asked, self._written, self._given = asked, rows.written, persons
+        self._read = rows.read(asked.used)
+
+    def sizes(self) -> Sizes:
+        groups, persons = self._groups, self._persons
+        units = groups.sizes if persons is None else groups.units(persons)
+        return Sizes(units, groups.sizes, np.ones(groups.count, np.int64))
+
+    def confidential(self) -> Iterator[ConfidentialColumn]:
+        for secret in self.columns:
+            meaning = meant(secret, self._asked.column(secret.name), written=self._written)
+            parts = partial(self._parts, meaning.codes)
+            yield ConfidentialColumn(
+                secret.name, secret.kind != "category", parts, meaning.respelled
+            )
+
+    @cached_property
+    def columns(self) -> list[Values]:
+        """The confidential columns."""
+        return [self._values(name, guess=True) for name in self._asked.wanted]
+
+    @property
+    def respelled(self) -> list[str]:
+        """The quasi-identifiers with a value that is written in more than one way."""
+        return [name for name, column in self._shown_columns.items() if column.respelled]
+
+    @property
+    def renamed(self) -> bool:
+        """Whether some name of a person seems to be written in more than one way."""
+        person = self._asked.person
+        return person is not None and self._shown(person).respelled
+
+    def _values(self, name: str, *, guess: bool) -> Values:
+        column, declared = self._read[name], self._asked.column(name)
+        return typed(name, column, declared, written=self._written, guess=guess)
+
+    def _shown(self, name: str) -> Cells:
+        return shown(name, self._read[name], self._asked.column(name))
+
+    @cached_property
+    def _shown_columns(self) -> dict[str, Cells]:
+        return {name: self._shown(name) for name in self._asked.known}
+
+    @cached_property
+    def _groups(self) -> Groups:
+        rows = len(next(iter(self._read.values())))
+        return grouped([column.codes for column in self._shown_columns.values()], rows)
+
+    @cached_property
+    def _persons(self) -> Codes | None:
+        person = self._asked.person
+        return self._given if person is None else self._values(person, guess=False).coded()
+
+    def _parts(self, codes: Codes) -> Iterator[Part]:
+        groups, persons = self._groups, self._persons
+        if persons is None:
+            counts = counted(groups, codes)
+            yield Part(counts, distinct_values(counts), groups.sizes)
+            return
+        entries = holdings(groups, codes, persons)
+        yield Part(counted(entries.groups, entries.values), needed_values(entries), groups.sizes)
+
+
+# -- Groups of rows that need not fit into memory --------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Secret:
+    """A confidential column of rows that are read in passes.
+
+    place: the index of its value in a row: 0 if missing, else the position in the declared domain,
+        from 1 on.
+    """
+
+    column: Column
+    place: int
+
+    @property
+    def ordered(self) -> bool:
+        """Whether values lie on a line."""
+        return isinstance(self.column, Bounded)
+
+    def meanings(self) -> Numbers | None:
+        """The meaning of each number, where several categories differ only in spelling."""
+        if not isinstance(self.column, Category):
+            return None
+        return np.append(0, word_codes(pa.array(self.column.categories), self.column) + 1)
+
+    def key(self) -> Callable[[Numbers], Numbers]:
+        """The meaning of each row's value, 0 where it is missing."""
+        place, meanings = self.place, self.meanings()
+        if meanings is None:
+            return lambda rows: rows[:, place]
+        return lambda rows: meanings[rows[:, place]]
+
+
+def check_in_passes(
+    passes: Passes,
+    groups: Key,
+    quasi_identifiers: Sequence[str],
+    confidential: Sequence[Secret],
+    loose: Sequence[str] = (),
+) -> Check:
+    """The result of `check_groups` for the same rows, each of which is a unit.
+
+    Guarantee
+        k, l and t are exact and of all rows. Memory grows by a byte for each group, and with the
+        number of different values of a confidential column.
+
+    Parameters
+        passes: the rows as they leave.
+        groups: the key by which rows form groups.
+        loose: the columns that nothing protects.
+    """
+    found = evaluate(_Streamed(passes, groups, confidential))
+    notes = (*merged_values(found.merged), *unprotected(loose))
+    return found.check(quasi_identifiers, notes=notes)
+
+
+class _Streamed:
+    def __init__(self, passes: Passes, groups: Key, confidential: Sequence[Secret]) -> None:
+        self._passes, self._groups, self._confidential = passes, groups, confidential
+
+    def sizes(self) -> Sizes:
+        seen: Counter[tuple[int, int]] = Counter()
+        for *_, sizes in self._passes.tally(self._groups):
+            found, times = np.unique(sizes, return_counts=True)
+            pairs = zip(found.tolist(), found.tolist(), strict=True)
+            seen.update(dict(zip(pairs, times.tolist(), strict=True)))
+        return Sizes.of(seen)
+
+    def confidential(self) -> Iterator[ConfidentialColumn]:
+        for secret in self._confidential:
+            parts, merged = partial(self._parts, secret), self._is_merged(secret)
+            yield ConfidentialColumn(secret.column.name, secret.ordered, parts, merged)
+
+    def _is_merged(self, secret: Secret) -> bool:
+        meanings, place = secret.meanings(), secret.place
+        if meanings is None:
+            return False
+        tallied = self._passes.tally(lambda rows: [rows[:, place]])
+        codes = np.concatenate([part[0] for part in tallied])
+        seen = meanings[codes[codes > 0]]
+        return bool(np.unique(seen).size < seen.size)
+
+    def _parts(self, secret: Secret) -> Iterator[Part]:
+        meaning, groups = secret.key(), self._groups
+        every = [*self._passes.tally(lambda rows: [meaning(rows)])]
+        values, totals = (np.concatenate(column) for column in zip(*every, strict=True))
+        values, totals = values[values > 0], totals[values > 0]
+        keys = len(groups(self._passes.take(np.zeros(0, np.int64))))
+        tallied = self._passes.tally(lambda rows: [*groups(rows), meaning(rows)])
+        for *found, codes, times in whole_runs(tallied, keys):
+            begins = begins_of(found)
+            labels = np.repeat(np.arange(begins.size), np.diff(begins, append=codes.size))
+            where = np.where(codes > 0, np.searchsorted(values, codes), -1)
+            counts = counted(Groups(labels, begins.size), Codes(where, values.size), times)
+            counts = replace(counts, totals=totals)
+            yield Part(counts, distinct_values(counts), np.add.reduceat(times, begins))

@@ -1,12 +1,11 @@
-"""Was it safe: what an intruder can do with a masked table, balanced against its loss.
+"""Re-identification and attribute disclosure in a masked table, balanced against its loss.
 
-A total that leaves as it is tells a part that was masked, if the other parts leave too. And a total
-of quasi-identifiers is known to whoever knows these: he finds the row by it, whatever k is.
+A total that is released unchanged reveals a masked part of it, if the other parts are released too.
+And an intruder who knows quasi-identifiers knows their total, and finds the row by it.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -20,7 +19,7 @@ from ..errors import refuse
 from ..schema import Table
 from ..text import named, percent
 from .check import check_groups, schema_of
-from .check_result import Check
+from .check_result import Check, Printed
 from .factorize import Codes
 from .one_table.functional_dependence import Determined, Seen, determined
 from .rows import open_rows
@@ -31,11 +30,11 @@ from .two_tables.swap_reidentification import Rematched
 
 
 class Disclosure(NamedTuple):
-    """What follows from what.
+    """Columns that follow from others.
 
-    determined: columns that were changed, as they were, from columns that leave unchanged.
-    recomputed: columns that leave unchanged, from quasi-identifiers as they were, where those were
-        changed.
+    determined: original values of changed columns, from columns that are released unchanged.
+    recomputed: columns that are released unchanged, from original values of quasi-identifiers that
+        were changed.
     """
 
     determined: tuple[Determined, ...]
@@ -43,26 +42,25 @@ class Disclosure(NamedTuple):
 
 
 def disclosure(attributes: list[Attribute], known: Collection[str]) -> Disclosure:
-    """What follows from unchanged columns, and which of those follow from quasi-identifiers.
+    """The columns that follow from unchanged ones, and the unchanged ones from quasi-identifiers.
 
     Parameters
-        attributes: all columns of both tables, of whatever role.
+        attributes: all columns of both tables, of any role.
         known: the names of the quasi-identifiers.
     """
     before = {attribute.name: _seen(attribute) for attribute in attributes}
-    changed = [attribute.name for attribute in attributes if _changed(attribute)]
+    changed = [
+        one.name
+        for one in attributes
+        if not np.array_equal(one.original, one.masked, equal_nan=isinstance(one, Numeric))
+    ]
     kept = [name for name in before if name not in changed]
-    told = determined([before[name] for name in changed], [before[name] for name in kept])
+    revealed = determined([before[name] for name in changed], [before[name] for name in kept])
     hidden = [before[name] for name in before if name in known]
     if not set(known).intersection(changed):
-        return Disclosure(tuple(told), ())
+        return Disclosure(tuple(revealed), ())
     shown = [before[name] for name in kept if name not in known]
-    return Disclosure(tuple(told), tuple(determined(shown, hidden)))
-
-
-def _changed(attribute: Attribute) -> bool:
-    one, other = attribute.original, attribute.masked
-    return not np.array_equal(one, other, equal_nan=isinstance(attribute, Numeric))
+    return Disclosure(tuple(revealed), tuple(determined(shown, hidden)))
 
 
 def _seen(attribute: Attribute) -> Seen:
@@ -75,32 +73,29 @@ def _seen(attribute: Attribute) -> Seen:
     return Seen(attribute.name, Codes(codes, present), attribute.original)
 
 
-# -- Was it safe: what an intruder can do with a masked table --------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Risk:
-    """What an intruder can do with a masked table. Computed from the original: for the holder only.
+class Risk(Printed):
+    """Disclosure risk of a masked table. Computed from the original: for the holder only.
 
     check: k, l and t of the masked table.
-    record_linkage: the expected share of records linked rightly by an intruder who has the whole
-        original, all columns: 0 (safe) to 1.
-    linkage_by_quasi_identifiers: the same for one who has the quasi-identifiers only; None if the
-        masked table has none of them.
-    within_1_percent, within_5_percent: the share of confidential numbers that lie so close to the
-        truth, record by record; None without such a column.
-    unchanged: the share of confidential values of any type that are the truth; None likewise.
-    own_values: for each confidential column, the share of rows that show their own true value.
-    rematched: for each confidential column of a release with groups, how much of it an intruder
-        puts back who has everybody's quasi-identifiers, knows the groups, and learns from the
-        release how columns relate; a lower bound.
-    in_all_groups: where each column was swapped in groups of its own, the mean of 1/n over units, n
-        of which share all groups; None otherwise.
-    determined: the columns that were changed and follow from columns that were not.
-    recomputed: the columns that were not changed and follow from quasi-identifiers that were:
-        whoever knows these finds the row.
-    rows_tried: how many records these shares were measured on, and how many originals the intruder
-        looked among; fewer than the table has if it is large. k, l and t are of all rows.
+    record_linkage: the expected share of records that an intruder with the whole original, all
+        columns, links correctly: 0 (safe) to 1.
+    linkage_by_quasi_identifiers: the same for an intruder with the quasi-identifiers only; None if
+        the masked table has none of them.
+    within_1_percent, within_5_percent: the share of confidential numbers so close to the true value
+        of the record; None without such a column.
+    unchanged: the share of confidential values of any type that are true; None likewise.
+    own_values: for each confidential column, the share of rows with the record's true value.
+    rematched: for each confidential column of a release with groups, the share of values correctly
+        reassigned by an intruder who has everybody's quasi-identifiers, knows the groups, and
+        learns from the release how columns relate; a lower bound.
+    in_all_groups: if each column was swapped in groups of its own, the mean over units of 1/n,
+        where n units share all groups; None otherwise.
+    determined: the changed columns that follow from unchanged ones.
+    recomputed: the unchanged columns that follow from changed quasi-identifiers, so that an
+        intruder who knows these finds the row.
+    rows_tried: the number of records these shares were measured on, and of originals the intruder
+        searched; fewer than all in a large table. k, l and t are of all rows.
     """
 
     check: Check | None
@@ -118,72 +113,64 @@ class Risk:
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""
-        facts = {part.name: getattr(self, part.name) for part in fields(self)}
-        found = None if self.check is None else self.check.to_dict()
-        restored = {name: asdict(one) for name, one in self.rematched.items()}
-        own = dict(self.own_values)
-        told = {name: [asdict(one) for one in facts[name]] for name in ("determined", "recomputed")}
-        return {**facts, "check": found, "own_values": own, "rematched": restored, **told}
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
+        return {part.name: getattr(self, part.name) for part in fields(self)} | {
+            "check": None if self.check is None else self.check.to_dict(),
+            "own_values": dict(self.own_values),
+            "rematched": {name: asdict(one) for name, one in self.rematched.items()},
+            "determined": [asdict(one) for one in self.determined],
+            "recomputed": [asdict(one) for one in self.recomputed],
+        }
 
     def warnings(self) -> list[str]:
-        """What undoes the protection of some column."""
+        """What defeats the protection of some column."""
         return [
-            f"{one}, and what tells it leaves unchanged: whoever reads the release knows it, "
-            f"whatever was done to it. Protect {named(one.by)} likewise, or leave that out."
+            f"{one}, released unchanged: the release reveals `{one.name}`, however it was "
+            f"protected. Protect {named(one.by)} likewise, or leave that out."
             for one in self.determined
         ] + [
-            f"{one}, and leaves unchanged: whoever knows {named(one.by)} of a person knows it, and "
-            f"can look for the row by it, whatever k is. Make `{one.name}` a quasi-identifier too, "
-            "or leave it out."
+            f"{one}, and is released unchanged: an intruder who knows {named(one.by)} of a person "
+            f"can find the row by it, whatever k is. Make `{one.name}` a quasi-identifier too, or "
+            "leave it out."
             for one in self.recomputed
         ]
 
     def sentences(self) -> list[str]:
-        """What was found, but for k, l and t."""
+        """The results, without k, l and t."""
         lines = [
-            "An intruder who has the original table, all columns, links "
-            f"{percent(self.record_linkage)} of the records rightly."
+            "An intruder with the original table, all columns, correctly links "
+            f"{percent(self.record_linkage)} of the records."
         ]
         if self.linkage_by_quasi_identifiers is not None:
-            lines.append(
-                "One who has its quasi-identifiers only links "
-                f"{percent(self.linkage_by_quasi_identifiers)}."
-            )
+            share = percent(self.linkage_by_quasi_identifiers)
+            lines.append(f"An intruder with its quasi-identifiers only links {share}.")
         if self.within_1_percent is not None and self.within_5_percent is not None:
             lines.append(
                 f"Confidential numbers: {percent(self.within_1_percent)} lie within 1 % of the "
                 f"truth, {percent(self.within_5_percent)} within 5 %."
             )
         lines += [
-            f"`{name}`: {percent(share)} of the rows show their own true value."
+            f"`{name}`: {percent(share)} of the rows have the true value of their record."
             for name, share in self.own_values.items()
         ]
         lines += [
-            f"`{name}`: an intruder who learns from the release how it relates to {found.by} puts "
-            f"{percent(found.records)} of the values back to their own records; blindly it were "
-            f"{percent(found.records_blind)}. True values: {percent(found.values)}, blindly "
-            f"{percent(found.values_blind)}."
+            f"`{name}`: an intruder who learns from the release how it relates to {found.by} "
+            f"correctly reassigns {percent(found.records)} of the values; random guessing would "
+            f"reach {percent(found.records_blind)}. They learn {percent(found.values)} of the true "
+            f"values; random guessing would reach {percent(found.values_blind)}."
             for name, found in self.rematched.items()
         ]
         if self.in_all_groups is not None:
             lines.append(
-                "Whoever knows all records but not whose they are tells, by the groups of all "
-                f"columns together, {percent(self.in_all_groups)} of them on average."
+                "An intruder who knows all records but not whose they are identifies, by the "
+                f"groups of all columns together, {percent(self.in_all_groups)} of them on average."
             )
         if self.check is not None and self.check.rows > self.rows_tried:
             lines.append(
                 f"These shares were measured on {self.rows_tried:,} of {self.check.rows:,} rows, "
-                "drawn at random. Among fewer originals an intruder links more easily, so they "
-                "are on the safe side but for chance."
+                "drawn at random. Linking is easier among fewer originals, so they overstate the "
+                "risk, except by chance."
             )
         return lines
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def __str__(self) -> str:
         lines = [*(f"WARNING: {text}" for text in self.warnings()), *self.sentences()]
@@ -194,7 +181,7 @@ class Risk:
 
 @checked_call
 def risk(original: object, masked: object, schema: object) -> Risk:
-    """What an intruder can do with a masked table whose row i is the original's row i.
+    """Disclosure risk of a masked table.
 
     Distances are those of equation 6.7: every column divided by the width of its declared domain.
 
@@ -220,16 +207,15 @@ def risk_of(
     confidential: Iterable[str],
     check: Check | None,
 ) -> Risk:
-    """The same, of attributes that were read.
+    """The same, of attributes.
 
     Parameters
-        quasi_identifiers, confidential: the names of columns; those that are not there are left
-            out.
+        quasi_identifiers, confidential: the names of columns; absent ones are left out.
         check: k, l and t of the masked table; None without quasi-identifiers.
     """
     known, secret = _named(attributes, quasi_identifiers), _named(attributes, confidential)
     numbers = numbers_among(secret)
-    told = disclosure(attributes, [attribute.name for attribute in known])
+    found = disclosure(attributes, [attribute.name for attribute in known])
     return Risk(
         check=check,
         record_linkage=_linkage(attributes),
@@ -239,13 +225,13 @@ def risk_of(
         unchanged=_unchanged(secret) if secret else None,
         own_values=MappingProxyType({one.name: _unchanged([one]) for one in secret}),
         rows_tried=int(attributes[0].original.size),
-        determined=told.determined,
-        recomputed=told.recomputed,
+        determined=found.determined,
+        recomputed=found.recomputed,
     )
 
 
 def stated(schema: object) -> Table:
-    """The schema, refused if there is none."""
+    """The schema, which is required."""
     found = schema_of(schema)
     if found is None:
         raise refuse("evaluate.evaluation-without-schema")
@@ -273,12 +259,9 @@ def _unchanged(attributes: list[Attribute]) -> float:
     return same / total if total else 0.0
 
 
-# -- The balance of loss and risk against another way of masking -----------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """How a masked table compares with a baseline; above 1 it is better.
+    """A masked table compared with a baseline; above 1 it is better.
 
     sse_factor: the square root of the baseline's squared error over this one's.
     rl_factor: the baseline's record linkage over this one's.
@@ -291,7 +274,7 @@ class Score:
     def value(self) -> float:
         """The product of both factors. (The thesis writes a ratio and prints the product.)
 
-        Infinite if only one factor is, and NaN if nothing can be said: no linkage, endless loss.
+        Infinite if only one factor is; NaN if one factor is infinite and the other 0.
         """
         return self.sse_factor * self.rl_factor
 
@@ -304,18 +287,17 @@ class Score:
         baseline_sse: object,
         baseline_record_linkage: object,
     ) -> Score:
-        """The score of numbers that were measured before; linkages both as shares or in percent.
+        """The score of given figures; linkages both as shares or both in percent.
 
         Example
             >>> Score.of(sse=4, record_linkage=0.1, baseline_sse=1, baseline_record_linkage=0.4)
             Score(sse_factor=0.5, rl_factor=4.0)
         """
-        loss = _quotient(_amount(baseline_sse, "baseline_sse"), _amount(sse, "sse"))
-        risk = _quotient(
-            _amount(baseline_record_linkage, "baseline_record_linkage"),
-            _amount(record_linkage, "record_linkage"),
-        )
-        return cls(sse_factor=math.sqrt(loss), rl_factor=risk)
+        loss_before, loss = _amount(baseline_sse, "baseline_sse"), _amount(sse, "sse")
+        risk_before = _amount(baseline_record_linkage, "baseline_record_linkage")
+        risk = _amount(record_linkage, "record_linkage")
+        sse_factor = math.sqrt(_quotient(loss_before, loss))
+        return cls(sse_factor=sse_factor, rl_factor=_quotient(risk_before, risk))
 
 
 @checked_call

@@ -1,7 +1,7 @@
-"""A table as Arrow columns: a data frame, a file, or what DuckDB holds.
+"""A table as Arrow columns: a data frame, a file, or a table of an engine.
 
-Nothing is left out in silence: a file is read as a whole, and refused with the line that is no row,
-for a group whose rows were skipped would look smaller or safer than it is.
+Nothing is skipped silently: a file is read completely, and refused at a line that is not a row,
+because a group without its skipped rows would seem smaller or safer than it is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from ..engine.contract import Tallied
 from ..engine.open import open_table, open_tally
@@ -17,11 +20,8 @@ from ..engine.source.frame import arrow_table
 from ..engine.source.location import Files, Frame, Source, locate
 from ..errors import nearest, refuse
 
-if TYPE_CHECKING:
-    import pyarrow
-
 LARGE = 1 << 28
-"""Files of so many bytes are counted by DuckDB; smaller ones are read once, which is quicker."""
+"""Files of so many bytes are counted by DuckDB; reading smaller ones once is faster."""
 _MEMORY = 1 << 30
 
 
@@ -29,66 +29,58 @@ _MEMORY = 1 << 30
 class Rows:
     """A table that can be read column by column.
 
-    names: its columns, as it spells them.
-    written: whether its values are text that has yet to be read as numbers and dates (CSV).
+    written: whether its values are text that must still be read as numbers and dates (CSV).
     there: its counts, made where the rows are; None if rows are read into this process.
     """
 
     names: tuple[str, ...]
     written: bool
-    _load: Callable[[Sequence[str]], pyarrow.Table]
+    _load: Callable[[Sequence[str]], pa.Table]
     there: Tallied | None = None
 
     def find(self, name: str) -> str | None:
-        """How the table spells the column; None if it has none of that name."""
+        """The name of a column as the table spells it; None if there is none."""
         folded = name.lower()
         return next((found for found in self.names if found.lower() == folded), None)
 
     def spelled(self, name: object) -> str:
-        """The same, refused if there is none."""
+        """The same; an unknown column is refused."""
         if isinstance(name, int) and not isinstance(name, bool):
             name = str(name)
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
-            raise refuse(
-                "evaluate.evaluated-column-unknown",
-                name=name,
-                nearest=nearest(str(name), self.names),
-            )
+            near = nearest(str(name), self.names)
+            raise refuse("evaluate.evaluated-column-unknown", name=name, nearest=near)
         return found
 
-    def read(self, names: Sequence[str]) -> dict[str, pyarrow.ChunkedArray]:
-        """The columns of these names, as spelled; refused if there is no row."""
+    def read(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        """The columns of these names, as spelled; an empty table is refused."""
         table = self._load(names)
         if table.num_rows == 0:
             raise refuse("evaluate.evaluated-table-empty")
         return {name: table.column(i) for i, name in enumerate(names)}
 
-    def held(self, names: Sequence[str]) -> Rows:
-        """The same table, whose columns of these names are loaded once, when the first is read."""
-        loaded: dict[str, pyarrow.ChunkedArray] = {}
+    def cached(self, names: Sequence[str]) -> Rows:
+        """The same table; its columns of these names are loaded once, when the first is read."""
+        loaded: dict[str, pa.ChunkedArray] = {}
 
-        def load(chosen: Sequence[str]) -> pyarrow.Table:
-            import pyarrow
-
+        def load(chosen: Sequence[str]) -> pa.Table:
             lacking = [name for name in dict.fromkeys([*chosen, *names]) if name not in loaded]
             if lacking:
                 loaded.update(zip(lacking, self._load(lacking).columns, strict=True))
-            return pyarrow.table([loaded[name] for name in chosen], names=list(chosen))
+            return pa.table([loaded[name] for name in chosen], names=list(chosen))
 
         return Rows(self.names, self.written, load, self.there)
 
 
 def open_rows(source: object) -> Rows:
-    """The table that was given; refused if it is none.
+    """The table of a source.
 
     Parameters
         source: a data frame (pandas, polars, pyarrow, the Arrow PyCapsule interface), a matrix of
             numpy, a path or pattern of .csv, .tsv or .parquet files, duckdb://file#table, a DuckDB
             relation, or rows that are open already.
     """
-    import numpy as np
-
     if isinstance(source, Rows):
         return source
     if isinstance(source, list | tuple | np.ndarray):
@@ -98,19 +90,18 @@ def open_rows(source: object) -> Rows:
 
 @contextmanager
 def open_counted(source: object) -> Iterator[Rows]:
-    """The same table, as long as the context lasts; its rows stay where they are if they can.
+    """The same table, within the context, with rows that stay where they are if possible.
 
-    That is so for every table in PostgreSQL, Spark, a DuckDB file or a DuckDB relation, whatever
-    its size, and for files of `LARGE` bytes or more. What `there` counts and what `read` gives is
-    of one state of a table in PostgreSQL.
+    They do in every table of PostgreSQL, Spark, a DuckDB file or a DuckDB relation, whatever its
+    size, and in files of `LARGE` bytes or more. `there` and `read` see one state of a table in
+    PostgreSQL.
     """
-    import numpy as np
-
     if isinstance(source, Rows | list | tuple | np.ndarray):
         yield open_rows(source)
         return
     found = locate(source, "table")
-    if isinstance(found, Frame) or (isinstance(found, Files) and _small(found)):
+    small = isinstance(found, Files) and sum(path.stat().st_size for path in found.paths) < LARGE
+    if isinstance(found, Frame) or small:
         yield _located(found)
         return
     _refuse_json(found)
@@ -124,10 +115,6 @@ def _located(found: Source) -> Rows:
     _refuse_json(found)
     names, load = open_table(found)
     return _once(names, load, _written(found))
-
-
-def _small(source: Files) -> bool:
-    return sum(path.stat().st_size for path in source.paths) < LARGE
 
 
 def _written(source: Source) -> bool:
@@ -152,9 +139,6 @@ def _once(
 
 
 def _matrix(source: Any) -> Rows:
-    import numpy as np
-    import pyarrow
-
     try:
         matrix = np.asarray(source)
     except ValueError:
@@ -162,9 +146,7 @@ def _matrix(source: Any) -> Rows:
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise refuse("evaluate.malformed-matrix")
     names = tuple(str(j) for j in range(matrix.shape[1]))
-    return _once(
-        names, lambda chosen: pyarrow.table({name: matrix[:, int(name)] for name in chosen})
-    )
+    return _once(names, lambda chosen: pa.table({name: matrix[:, int(name)] for name in chosen}))
 
 
 def _frame(found: Frame) -> Rows:

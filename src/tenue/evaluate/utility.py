@@ -1,31 +1,35 @@
-"""Was it worth it: what a masked table is still good for, and what generalising it lost.
+"""Utility of a masked table, and the information lost by generalisation.
 
-Rows that were suppressed are not in it. How many there were is for the holder, who may say so; each
-of them then counts as if it had been generalised to everything.
+Suppressed rows are not in the table. The holder may state how many there were; each of them then
+counts as if generalised to the whole domain.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from ..arguments import checked_call, whole
 from ..text import percent, shortly
 from .check import quasi_identifiers_of, schema_of
-from .check_result import plain
+from .check_result import Printed, plain
 from .one_table.cell_equality import shown
 from .one_table.count import Groups, grouped
 from .one_table.interval_values import Domain
 from .risk import stated
 from .rows import open_rows
 from .two_tables.attributes import Attribute, paired
-from .two_tables.distribution import Moved, moved
+from .two_tables.distribution import Moved, moved, moved_as_json
 from .two_tables.distribution_similarity import Propensity, propensity_of
 from .two_tables.information_loss import CorrelationDifference, correlation_of, sse_of
+
+_ROUNDING = 1e-12  # smaller distances are printed as 0
 
 
 @checked_call
@@ -35,16 +39,16 @@ def discernibility(
     quasi_identifiers: Iterable[str] | None = None,
     suppressed: int = 0,
 ) -> int:
-    """With how many rows every row may be confused, itself included, summed over all rows.
+    """The sum over all rows of the size of their equivalence class.
 
-    From the number of rows, where all differ, to its square, where none do; smaller is better. A
-    suppressed row may be confused with every row.
+    From the number of rows, if all differ, to its square, if none do; smaller is better. The class
+    of a suppressed row is the whole table.
 
     Parameters
-        table: a data frame or a path of a CSV or Parquet file; rows are alike if their
-            quasi-identifiers look the same.
+        table: a data frame or a path of a CSV or Parquet file; rows of a class have the same texts
+            as quasi-identifiers.
         schema, quasi_identifiers: which columns are quasi-identifiers.
-        suppressed: how many rows were left out of it.
+        suppressed: the number of rows that were left out.
 
     Example
         >>> import pyarrow
@@ -68,13 +72,13 @@ def average_class_size(
     k: int = 1,
     suppressed: int = 0,
 ) -> float:
-    """How many rows there are for each combination of quasi-identifiers, over k.
+    """The average size of an equivalence class, divided by k.
 
-    From 1, where every class has k rows, up; smaller is better.
+    At least 1, if every class has k rows or more; smaller is better.
 
     Parameters
         table, schema, quasi_identifiers, suppressed: as for `discernibility`.
-        k: what the classes had to have at least; 1 for the plain average.
+        k: the required size of classes; 1 for the plain average.
 
     Example
         >>> import pyarrow
@@ -92,16 +96,17 @@ def average_class_size(
 
 @checked_call
 def ncp(table: object, schema: object, suppressed: int = 0) -> float:
-    """The normalised certainty penalty: which part of its domain a value may be, on average.
+    """The normalised certainty penalty: the share of its domain that a value covers, on average.
 
-    From 0, where every quasi-identifier is one value, to 1, where it may be anything; smaller is
-    better. Of an interval it is its width over that of the declared bounds; of a category the share
-    of all declared categories that it covers, or 0 if that is one. A suppressed row counts 1.
+    From 0, if every quasi-identifier is a single value, to 1, if it may be anything; smaller is
+    better. For an interval it is its width over that of the declared bounds; for a category the
+    share of all declared categories that it covers, or 0 if it covers one. A suppressed row counts
+    1.
 
     Parameters
-        table: its quasi-identifiers are values as declared, or recoded as `publish` writes them.
+        table: its quasi-identifiers are values as declared, or generalised as by `publish`.
         schema: the roles, bounds and taxonomies of its columns.
-        suppressed: how many rows were left out of it.
+        suppressed: the number of rows that were left out.
 
     Example
         >>> import pyarrow
@@ -127,13 +132,10 @@ def ncp(table: object, schema: object, suppressed: int = 0) -> float:
 
 
 def _penalty(column: Any, domain: Domain) -> Fraction:
-    """The sum over all rows; of a blank nothing is known."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if pyarrow.types.is_dictionary(column.type):
+    """The sum over all rows; 1 for a missing value."""
+    if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    texts = pc.cast(column, pyarrow.large_string())
+    texts = pc.cast(column, pa.large_string())
     total = Fraction(0)
     for counted in pc.value_counts(texts).to_pylist():
         each = Fraction(1) if counted["values"] is None else domain.penalty(counted["values"])
@@ -148,26 +150,21 @@ def _groups(table: object, schema: object, quasi_identifiers: Iterable[str] | No
     return grouped(columns, len(next(iter(read.values()))))
 
 
-# -- Was it worth it: what a masked table is still good for ----------------------------------------
-
-_ROUNDING = 1e-12
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Utility:
-    """What masking did to a table. Computed from the original: for the holder only.
+class Utility(Printed):
+    """How masking changed a table. Computed from the original: for the holder only.
 
-    In a release the original is the table as the schema reads it: values on their grid and between
-    their bounds, without the rows that were left out. What reading alone changed is not in these
-    figures; the release's history counts it.
+    For a release the original is the table as the schema reads it: values on their grid and between
+    their bounds, without the rows that were left out. Changes by reading are not in these figures;
+    the release's history counts them.
 
     sse: the sum of squared errors in raw units, 0 is best; by column in `sse_by_column`.
-    relative_error: the root of the mean squared error, every column divided by the width of its
-        domain, over the columns that changed: 0 is best, 1 as bad as if all values had gone from
-        one end to the other; by column, the unchanged ones too, in `relative_by_column`.
+    relative_error: the root mean squared error, every column divided by the width of its domain,
+        over the columns that changed: 0 is best, 1 as bad as if all values had moved from one end
+        to the other; by column, including unchanged ones, in `relative_by_column`.
     correlation: how far correlations moved; None with fewer than two columns of numbers.
     columns: how far the distribution of each column moved.
-    propensity: how well masked rows are told from original ones.
+    propensity: how well masked and original rows can be distinguished.
     """
 
     sse: float
@@ -179,7 +176,7 @@ class Utility:
     propensity: Propensity
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts as JSON has them; "inf" for what is infinite."""
+        """The facts as JSON has them; infinity as "inf"."""
         correlation = self.correlation
         return {
             "sse": plain(self.sse),
@@ -196,19 +193,9 @@ class Utility:
                     for names, (before, after) in correlation.pairs.items()
                 ],
             },
-            "columns": [
-                {name: plain(value) for name, value in asdict(column).items()}
-                for column in self.columns
-            ],
+            "columns": list(map(moved_as_json, self.columns)),
             "propensity": asdict(self.propensity),
         }
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
-
-    def __repr__(self) -> str:
-        return str(self)
 
     @property
     def in_short(self) -> str:
@@ -235,8 +222,8 @@ class Utility:
                 f"(standard deviation {shortly(self.correlation.sd, 4)})."
             )
         lines.append(
-            f"A model that tries to tell masked rows from original ones scores "
-            f"{shortly(self.propensity.score, 4)}; 0 if it cannot, 0.25 if it always can."
+            f"A model that distinguishes masked from original rows scores "
+            f"{shortly(self.propensity.score, 4)}; 0 if it never does, 0.25 if it always does."
         )
         width = max(len("column"), *(len(column.name) for column in self.columns))
         lines += [
@@ -246,21 +233,16 @@ class Utility:
         ]
         for column, (_, values) in zip(self.columns, self.relative_by_column, strict=True):
             cells = (values, column.mean, column.variance, column.quantiles, column.histogram)
-            shown = " ".join(f"{'' if cell is None else _seen(cell):>9}" for cell in cells)
-            lines.append(f"{column.name:<{width}}  {shown}")
-        lines.append("How far each moved, 0 is not at all: values and quantiles over the width of")
-        lines.append("the domain, mean and variance over themselves, shares by total variation.")
+            shown = ("" if c is None else shortly(c if abs(c) > _ROUNDING else 0, 4) for c in cells)
+            lines.append(f"{column.name:<{width}}  " + " ".join(f"{cell:>9}" for cell in shown))
+        lines.append("Changes, 0 is none: values and quantiles over the width of the domain, mean")
+        lines.append("and variance over themselves, shares by total variation.")
         return "\n".join(lines)
-
-
-def _seen(distance: float) -> str:
-    """A distance as people read it: what only rounding left is nothing."""
-    return shortly(distance if abs(distance) > _ROUNDING else 0, 4)
 
 
 @checked_call
 def utility(original: object, masked: object, schema: object) -> Utility:
-    """What masking did to a table whose masked row i is the original's row i.
+    """How masking changed a table.
 
     Parameters
         original, masked: tables in which row i is the same record.
@@ -273,7 +255,7 @@ def utility(original: object, masked: object, schema: object) -> Utility:
 
 
 def utility_of(attributes: list[Attribute]) -> Utility:
-    """The same, of attributes that were read."""
+    """The same, of attributes."""
     errors = tuple((attribute.name, sse_of(attribute)) for attribute in attributes)
     rows = attributes[0].original.size
     relative = tuple(

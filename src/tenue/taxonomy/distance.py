@@ -1,6 +1,4 @@
-"""How far apart two concepts are: the share of ancestors not in common, and its rounded table;
-and which two are furthest apart.
-"""
+"""The semantic distance of two concepts, its rounded table, and the largest distance of all."""
 
 from __future__ import annotations
 
@@ -14,12 +12,12 @@ from .graph import Graph
 
 _STEP_BITS = 32
 DISTANCE_STEPS = 2**_STEP_BITS
-"""Entries of the rational table of distances are whole multiples of one over this."""
+"""Entries of the rational table of distances are whole multiples of 1 over this."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ancestry:
-    """The ancestors of each concept as the bits of a number, so that they are quick to compare."""
+    """The ancestors of each concept as the bits of a number, for fast comparison."""
 
     graph: Graph
 
@@ -27,8 +25,8 @@ class Ancestry:
     def masks(self) -> dict[str, int]:
         """The ancestors that have children, as bits.
 
-        A leaf is nobody else's ancestor. Without bits of their own, 100,000 leaves share the masks
-        of their parents.
+        A leaf is an ancestor of itself only. Without bits of their own, 100,000 leaves share the
+        masks of their parents.
         """
         masks: dict[str, int] = {}
         bit = 1
@@ -42,12 +40,12 @@ class Ancestry:
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """How many ancestors each concept has, itself included."""
+        """The number of ancestors of each concept, itself included."""
         children = self.graph.children
         return {c: mask.bit_count() + (not children[c]) for c, mask in self.masks.items()}
 
     def apart(self, a: str, b: str) -> tuple[int, int]:
-        """How many ancestors the two do not have in common, and how many they have in all."""
+        """The number of ancestors not in common, and the number of all ancestors of the two."""
         if a == b:
             return 0, self.sizes[a]
         common = (self.masks[a] & self.masks[b]).bit_count()
@@ -96,25 +94,25 @@ def furthest(ancestry: Ancestry, among: Iterable[str]) -> tuple[int, int]:
     """Numerator and denominator of the largest Jaccard distance between two of `among`.
 
     Each concept, those with many ancestors first, is compared with those that have no more
-    ancestors than itself, walking down from the root. Below a concept the common ancestors can only
-    grow in number, so that a branch is left out when even the most ancestors it has to offer would
-    not make a pair less similar than the one found.
+    ancestors than itself, walking down from the root. Below a concept the number of common
+    ancestors can only grow, so a branch is skipped when even its largest number of ancestors would
+    not give a pair less similar than the best so far.
 
-    A taxonomy like a tree takes a few walks. Any other takes at most as many comparisons as there
-    are pairs of concepts, and no more memory than the ancestors.
+    A taxonomy that resembles a tree takes a few walks. Any other takes at most as many comparisons
+    as there are pairs of concepts, and no more memory than the ancestors.
     """
     candidates = set(among)
     sizes, masks = ancestry.sizes, ancestry.masks
     reach, branches = _branches(ancestry, candidates)
     root = ancestry.graph.root
-    least, total = 1, 1  # the least similarity found: common ancestors, and all of them
+    least, total = 1, 1  # the least similarity so far: common ancestors, and all of them
     for a in sorted(candidates, key=sizes.__getitem__, reverse=True):
         mine, mask = sizes[a], masks[a]
         if total >= least * (2 * mine - 1):  # even with nothing but the root in common
             break
-        waiting = [root]
-        while waiting:
-            b = waiting.pop()
+        pending = [root]
+        while pending:
+            b = pending.pop()
             common = (mask & masks[b]).bit_count()
             if b in candidates and b != a and common * total < least * (mine + sizes[b] - common):
                 least, total = common, mine + sizes[b] - common
@@ -122,7 +120,7 @@ def furthest(ancestry: Ancestry, among: Iterable[str]) -> tuple[int, int]:
                 most = mine + min(mine, reach[branch]) - common
                 if common * total >= least * most:
                     break
-                waiting.append(branch)
+                pending.append(branch)
     return total - least, total
 
 

@@ -1,4 +1,4 @@
-"""The shapes a taxonomy file may have, read and written."""
+"""The formats of a taxonomy: nested tables and files, read and written."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from ..errors import InvalidTaxonomy, Refused, refuse
 from .graph import Categories, Edge, Graph, pair, refuse_repeated, sequence, shown, text
 
 DEEPEST = 1_000
-"""Tables may stand inside each other this deep."""
+"""The largest depth of nested tables."""
+LARGEST_FILE = 8_000_000
+"""The largest size of a taxonomy file, in bytes."""
 
 
 def nested_edges(nested: object) -> Iterator[Edge]:
-    """The edges that the tables draw, upper levels first.
+    """The edges in nested tables, upper levels first.
 
-    What stands in one table is read once, wherever else the same table stands. So a table that
-    contains itself gives finitely many edges, and they go in a circle.
+    Each table is read once, wherever else it occurs. So a table that contains itself gives finitely
+    many edges, which form a cycle.
 
     Example
         >>> list(nested_edges({"animal": {"pet": ["cat"]}}))
@@ -29,7 +31,7 @@ def nested_edges(nested: object) -> Iterator[Edge]:
     if not isinstance(nested, Mapping):
         raise refuse("taxonomy.nested-taxonomy-invalid", nested=shown(nested))
     yield from ((root, None) for root in nested)
-    read = {id(nested): nested}  # holds the tables, lest a new one gets the identity of an old one
+    read = {id(nested): nested}  # keeps the tables alive, so that no new one reuses an id
     level = list(nested.items())
     for _ in range(DEEPEST):
         deeper: list[tuple[str, object]] = []
@@ -49,7 +51,7 @@ def nested_edges(nested: object) -> Iterator[Edge]:
 
 
 def drawn(graph: Graph) -> dict[str, object]:
-    """The tables whose edges are those of the graph.
+    """The nested tables of a graph.
 
     Example
         >>> drawn(Graph.of([("cat", "pet"), ("pet", "animal")]))
@@ -65,14 +67,8 @@ def drawn(graph: Graph) -> dict[str, object]:
     return {graph.root: nested[graph.root]}
 
 
-# -- The shapes a taxonomy file may have -----------------------------------------------------------
-
-LARGEST_FILE = 8_000_000
-"""A taxonomy file may hold this many bytes."""
-
-
 def read(path: str | os.PathLike[str]) -> tuple[Iterable[Edge], Categories | None]:
-    """The edges in a file, and its categories if it declares them."""
+    """The edges in a file, and the categories it declares, if any."""
     try:
         file = Path(path)
         with file.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""What stands directly below what, with one root and no circle; and which labels rows may hold."""
+"""Concepts below one root, without a cycle, and the labels that rows may hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _short.maxstring = _short.maxother = _LONGEST
 
 
 def shown(given: object) -> str:
-    """What was given, in at most 60 characters, however deep, long or self-contained it is."""
+    """What was given, in at most 60 characters, however deep, long or recursive it is."""
     try:
         return _short.repr(given)[:_LONGEST]
     except ValueError:  # Python does not print numbers of thousands of digits
@@ -34,7 +34,7 @@ def named(names: Iterable[str], link: str = ", ") -> str:
 
 
 def sequence(given: object, name: str) -> list[Any]:
-    """A list of what was given; refused if it is one text, or nothing to go through."""
+    """What was given as a list; refused if it is a text or not iterable."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise refuse("taxonomy.labels-not-a-list", name=name, given=shown(given))
     return list(given)
@@ -66,35 +66,38 @@ def refuse_repeated(names: Iterable[str], allowed: str) -> None:
         raise refuse("taxonomy.declared-twice", named=named(repeated), rule=allowed)
 
 
-# -- What stands directly below what: one root, no circle ------------------------------------------
-
 MOST_CONCEPTS = 100_001  # a root and as many categories as an answer may have cells
-"""A taxonomy may hold this many concepts."""
+"""The largest number of concepts in a taxonomy."""
 
 Edge = tuple[str, str | None]
+Categories = Mapping[str, str] | Iterable[str | tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Concepts below one root, without a circle.
+    """Concepts below one root, without a cycle.
 
-    children: the concepts depth first from the root, each with those directly below it, siblings in
-        declared order. Nothing of it is recursive, so depth costs nothing.
+    children: the concepts depth first from the root, each with its children in declared order. No
+        algorithm recurses, so depth is unlimited.
     """
 
     children: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, edges: Iterable[Edge]) -> Graph:
-        """The graph with these (child, parent) pairs, refused if it is none.
+        """The graph with these (child, parent) pairs; refused unless it has one root and no cycle.
 
         Example
             >>> Graph.of([("dog", "pet"), ("cat", "pet"), ("pet", "animal")]).concepts
             ('animal', 'pet', 'dog', 'cat')
         """
         children = _children(edges)
-        _top_down(children)
-        return cls(_depth_first(children, _one_root(children)))
+        order = _top_down(children)
+        below_something = {child for below in children.values() for child in below}
+        roots = tuple(concept for concept in children if concept not in below_something)
+        if len(roots) > 1:
+            raise refuse("taxonomy.several-roots", roots=roots, many=len(roots), named=named(roots))
+        return cls(_depth_first(children, order[0]))
 
     @cached_property
     def root(self) -> str:
@@ -103,7 +106,7 @@ class Graph:
 
     @cached_property
     def concepts(self) -> tuple[str, ...]:
-        """Each concept once, as a walk from the root meets it first."""
+        """Each concept once, depth first from the root."""
         return tuple(self.children)
 
     @cached_property
@@ -121,7 +124,7 @@ class Graph:
 
     @cached_property
     def top_down(self) -> tuple[str, ...]:
-        """The concepts, each after all its parents."""
+        """The concepts, each after all of its parents."""
         return tuple(_top_down(self.children))
 
     def ancestors(self, concept: str) -> frozenset[str]:
@@ -153,16 +156,8 @@ def _children(edges: Iterable[Edge]) -> dict[str, dict[str, None]]:
     return children
 
 
-def _one_root(children: Mapping[str, Iterable[str]]) -> str:
-    below_something = {child for below in children.values() for child in below}
-    roots = tuple(concept for concept in children if concept not in below_something)
-    if len(roots) > 1:
-        raise refuse("taxonomy.several-roots", roots=roots, many=len(roots), named=named(roots))
-    return roots[0]
-
-
 def _top_down(children: Mapping[str, Iterable[str]]) -> list[str]:
-    """The concepts, each after all its parents; refused with the circle if there is one."""
+    """The concepts, each after all of its parents; a cycle is refused and named."""
     open_parents = Counter(child for below in children.values() for child in below)
     order = [concept for concept in children if not open_parents[concept]]
     for concept in order:
@@ -173,7 +168,7 @@ def _top_down(children: Mapping[str, Iterable[str]]) -> list[str]:
     if len(order) == len(children):
         return order
     done = set(order)
-    # A concept that is left over has a parent that is left over: going up must come round.
+    # every concept left over has a parent left over, so walking up ends in a cycle
     upward = {
         child: parent for parent, below in children.items() if parent not in done for child in below
     }
@@ -194,11 +189,6 @@ def _depth_first(children: Mapping[str, Iterable[str]], root: str) -> dict[str, 
             order[concept] = tuple(children[concept])
             waiting.extend(reversed(order[concept]))
     return order
-
-
-# Which labels rows may hold, which concept each of them means, and in which order they come.
-
-Categories = Mapping[str, str] | Iterable[str | tuple[str, str]]
 
 
 def attached(
@@ -230,63 +220,3 @@ def attached(
         if label != concept and label in children:
             raise refuse("taxonomy.concept-and-category", label=label, concept=concept)
     return tuple(labels)
-
-
-@dataclass(frozen=True, eq=False)
-class Names:
-    """All names of a taxonomy: its concepts, and its labels with the concepts they mean.
-
-    Example
-        >>> names = Names(Graph.of([("cat", "animal"), ("dog", "animal")]), (("Katze", "cat"),))
-        >>> names.concept_of("Katze"), names.concept_of("dog"), names.rank("cat")
-        ('cat', 'dog', 0)
-    """
-
-    graph: Graph
-    labels: tuple[tuple[str, str], ...]
-
-    @cached_property
-    def attached(self) -> dict[str, str]:
-        """The concept of each label."""
-        return dict(self.labels)
-
-    @cached_property
-    def depth_first(self) -> tuple[str, ...]:
-        """The labels as a walk from the root meets their concepts, else in declared order."""
-        place = {concept: index for index, concept in enumerate(self.graph.concepts)}
-        return tuple(sorted(self.attached, key=lambda label: place[self.attached[label]]))
-
-    def concept_of(self, name: str) -> str:
-        """The concept a label is attached to; a concept is its own."""
-        if isinstance(name, str):
-            if name in self.attached:
-                return self.attached[name]
-            if name in self.graph.children:
-                return name
-        word = name if isinstance(name, str) else shown(name)
-        asked = f"`{name:.60}`" if isinstance(name, str) else word
-        near = nearest(word, {*self.attached, *self.graph.children})
-        graph, many = self.graph, len(self.labels)
-        raise refuse(
-            "taxonomy.unknown-taxonomy-name",
-            asked=asked,
-            many=many,
-            many2=len(graph.concepts),
-            root=graph.root,
-            nearest=near,
-        )
-
-    def rank(self, name: str) -> int:
-        """The place in `depth_first` of a label, or of the first label of a concept."""
-        self.concept_of(name)
-        if name not in self._ranks:
-            raise refuse(
-                "taxonomy.concept-not-storable", name=name, nearest=nearest(name, self.attached)
-            )
-        return self._ranks[name]
-
-    @cached_property
-    def _ranks(self) -> dict[str, int]:
-        labels = {label: rank for rank, label in enumerate(self.depth_first)}
-        # of several labels of a concept the first one is written last, and stays
-        return {self.attached[label]: labels[label] for label in reversed(labels)} | labels

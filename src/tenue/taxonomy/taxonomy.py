@@ -1,4 +1,4 @@
-"""The value: concepts below one root, their labels, and what follows from them alone."""
+"""A taxonomy: concepts below one root, the labels attached to them, and their distances."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 from ..arguments import whole
-from ..errors import refuse
+from ..errors import nearest, refuse
 from .distance import DISTANCE_STEPS, Ancestry, furthest, rounded_up_steps
 from .file import drawn, nested_edges, read
-from .graph import Categories, Edge, Graph, Names, attached, sequence, text
+from .graph import Categories, Edge, Graph, attached, sequence, shown, text
 
 Sample = Mapping[str, int] | Iterable[str]
 
@@ -27,8 +27,8 @@ class Taxonomy:
 
     Guarantee
         Frozen, and compared and hashed by content. The same edges, siblings in the same order, and
-        the same categories give the same value and the same `digest`, whatever file held them.
-        Every method takes category labels and concepts alike.
+        the same categories give the same value and the same `digest`, whichever file they come
+        from. Every method accepts category labels and concepts.
 
     Parameters
         edges: (child, parent) pairs; the parent None declares a concept without giving it a parent.
@@ -72,10 +72,10 @@ class Taxonomy:
     def from_nested(
         cls, nested: Mapping[str, object], categories: Categories | None = None
     ) -> Taxonomy:
-        """The taxonomy drawn by tables inside tables, their leaves in lists or as empty tables.
+        """The taxonomy written as nested tables, with leaves in lists or as empty tables.
 
-        A concept with several parents is drawn below each of them; its own children need to be
-        drawn only once. Tables may stand inside each other 1,000 deep.
+        A concept with several parents is written below each of them, its own children only once.
+        At most 1,000 tables may be nested.
 
         Example
             >>> Taxonomy.from_nested({"animal": {"pet": ["cat", "dog"], "wolf": {}}}).categories
@@ -87,7 +87,7 @@ class Taxonomy:
     def flat(cls, categories: Iterable[str]) -> Taxonomy:
         """All categories directly below one root, for a column without a taxonomy.
 
-        The root is called `any`, with as many underscores as it takes to be nobody's category.
+        The root is called `any`, with underscores appended until no category has that name.
 
         Example
             >>> Taxonomy.flat(["Sales", "Tech-support"]).distance("Sales", "Tech-support")
@@ -101,7 +101,7 @@ class Taxonomy:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Taxonomy:
-        """The taxonomy in a JSON or CSV file, told apart by the ending of its name.
+        """The taxonomy in a JSON or CSV file; the suffix of its name says which.
 
         In a plain file the leaves are the categories. A JSON object with `edges` and `categories`
         attaches each category to its concept, leaf or not.
@@ -129,24 +129,42 @@ class Taxonomy:
         """The one concept without a parent."""
         return self._graph.root
 
-    @property
+    @cached_property
     def depth_first(self) -> tuple[str, ...]:
         """The categories in the order in which a walk from the root meets their concepts.
 
         Labels of one concept follow each other in declared order.
         """
-        return self._names.depth_first
+        position = {concept: index for index, concept in enumerate(self.concepts)}
+        return tuple(sorted(self._attached, key=lambda label: position[self._attached[label]]))
 
     def rank(self, name: str) -> int:
-        """The place of a category in `depth_first`, from 0.
+        """The position of a category in `depth_first`, from 0.
 
         A concept stands for the first of its labels, and is refused if it has none.
         """
-        return self._names.rank(name)
+        self.concept_of(name)
+        if name not in self._ranks:
+            near = nearest(name, self._attached)
+            raise refuse("taxonomy.concept-not-storable", name=name, nearest=near)
+        return self._ranks[name]
 
     def concept_of(self, name: str) -> str:
         """The concept a label is attached to; a concept is its own."""
-        return self._names.concept_of(name)
+        if isinstance(name, str):
+            if name in self._attached:
+                return self._attached[name]
+            if name in self._graph.children:
+                return name
+        word = name if isinstance(name, str) else shown(name)
+        raise refuse(
+            "taxonomy.unknown-taxonomy-name",
+            asked=f"`{name:.60}`" if isinstance(name, str) else word,
+            many=len(self.labels),
+            many2=len(self.concepts),
+            root=self.root,
+            nearest=nearest(word, {*self._attached, *self._graph.children}),
+        )
 
     def parents(self, name: str) -> tuple[str, ...]:
         """The concepts directly above, in the order of `concepts`; none above the root."""
@@ -172,7 +190,7 @@ class Taxonomy:
     def distance(self, a: str, b: str) -> float:
         """The semantic distance log2(1 + Jaccard distance of the ancestor sets), in [0, 1).
 
-        A metric: 0 between labels of one concept only. For reading; what is released rests on
+        A metric: 0 between labels of one concept only. For display; releases use
         `rational_distance`.
 
         Source
@@ -181,13 +199,13 @@ class Taxonomy:
         return math.log2(1 + self.jaccard(a, b))
 
     def rational_distance(self, a: str, b: str) -> Fraction:
-        """The distance rounded up to a multiple of 2**-32: the one table that releases rest on.
+        """The distance rounded up to a multiple of 2**-32: the only table that releases use.
 
         Guarantee
-            At least the true distance and less than 2**-32 above it; never smaller for a pair that
-            is truly further apart; 0 for one and the same concept only. Rounding up keeps the
-            triangle inequality, so the table is a metric too, and replacing v by w in a sample
-            moves a marginality by at most `rational_distance(v, w)`.
+            At least the true distance and less than 2**-32 above it; monotone in the true distance;
+            0 only for one and the same concept. Rounding up keeps the triangle inequality, so the
+            table is a metric too, and replacing v by w in a sample moves a marginality by at most
+            `rational_distance(v, w)`.
 
         Example
             >>> Taxonomy.flat(["x", "y"]).rational_distance("x", "y")
@@ -200,8 +218,8 @@ class Taxonomy:
     def diameter(self) -> float:
         """The largest distance between two concepts, categories or not.
 
-        Found when first asked for: at once in what resembles a tree, at worst, where 10,000
-        concepts have thousands of ancestors each, in some minutes.
+        Computed on first use: at once if the taxonomy resembles a tree; in some minutes at worst,
+        where 10,000 concepts have thousands of ancestors each.
         """
         return math.log2(1 + Fraction(*self._furthest))
 
@@ -215,8 +233,8 @@ class Taxonomy:
         """How far one replaced value can move the marginality of any concept.
 
         The diameter of the domain: the largest rational distance between two *categories*. Often
-        well below `rational_diameter`, for rows hold no general concepts; and never below the
-        distance of the `boundaries`, which the thesis takes and which can be too small.
+        well below `rational_diameter`, because rows hold no general concepts; never below the
+        distance of the `boundaries`, which the thesis uses and which can be too small.
 
         Source
             Tenue's own, after thesis, equations 6.2 and 6.3.
@@ -234,21 +252,22 @@ class Taxonomy:
         Source
             Thesis, equation 6.1.
         """
-        concept = self.concept_of(name)
-        steps = marginality(self._ancestry, concept, counted(sample, self.concept_of))
+        steps = self._marginality(self.concept_of(name), self._counted(sample))
         return Fraction(steps, DISTANCE_STEPS)
 
     def least_marginal(self, counts: Sample) -> str:
         """The concept of the whole taxonomy with the least marginality towards a sample.
 
-        Ties go to the concept that comes first in `concepts`. Not private: a function of the
-        sample. The candidates are all concepts, not only those above the sample's values as in the
-        thesis.
+        Ties go to the first in `concepts`. Not private: a function of the sample. The candidates
+        are all concepts, not only those above the sample's values as in the thesis.
 
         Source
             Thesis, equation 6.4.
         """
-        return least_marginal(self._ancestry, counted(counts, self.concept_of))
+        sample = self._counted(counts)
+        if not any(sample.values()):
+            raise refuse("taxonomy.sample-empty")
+        return min(self.concepts, key=lambda concept: self._marginality(concept, sample))
 
     def boundaries(self) -> tuple[str, str]:
         """The most marginal category a_b, and the category a_t furthest from it.
@@ -259,16 +278,20 @@ class Taxonomy:
         Source
             Thesis, equations 6.2 and 6.3.
         """
-        return boundaries(self._ancestry, self._names.attached)
+        labels, steps = self._attached, self._ancestry.steps
+        domain = Counter(labels.values())
+        margins = {concept: self._marginality(concept, domain) for concept in domain}
+        bottom = max(labels, key=lambda label: margins[labels[label]])
+        return bottom, max(labels, key=lambda label: steps(labels[label], labels[bottom]))
 
     def to_edges(self) -> tuple[tuple[str, str], ...]:
-        """The (child, parent) pairs in canonical order: `from_edges` gives the concepts back."""
+        """The (child, parent) pairs in canonical order, from which `from_edges` rebuilds it."""
         return self.edges
 
     def to_nested(self) -> dict[str, object]:
-        """Tables inside tables: `from_nested` gives the concepts back, if at most 1,000 deep.
+        """Nested tables, from which `from_nested` rebuilds the concepts, if at most 1,000 deep.
 
-        The children of a concept with several parents are drawn below the first of them.
+        The children of a concept with several parents are written below the first of them.
 
         Example
             >>> Taxonomy.from_edges([("cat", "pet"), ("pet", "animal")]).to_nested()
@@ -278,13 +301,19 @@ class Taxonomy:
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of the content, in hexadecimal: the same for every way of writing it down."""
+        """The SHA-256 of the content, in hexadecimal, whatever format it was written in."""
         content = json.dumps(["tenue-taxonomy-1", self.edges, self.labels], separators=(",", ":"))
         return hashlib.sha256(content.encode("ascii")).hexdigest()
 
     @cached_property
-    def _names(self) -> Names:
-        return Names(self._graph, self.labels)
+    def _attached(self) -> dict[str, str]:
+        return dict(self.labels)
+
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        labels = {label: rank for rank, label in enumerate(self.depth_first)}
+        # of several labels of a concept the first one is written last, and stays
+        return {self._attached[label]: labels[label] for label in reversed(labels)} | labels
 
     @cached_property
     def _ancestry(self) -> Ancestry:
@@ -294,34 +323,15 @@ class Taxonomy:
     def _furthest(self) -> tuple[int, int]:
         return furthest(self._ancestry, self.concepts)
 
+    def _counted(self, sample: Sample) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        if isinstance(sample, Mapping):
+            for name, count in sample.items():
+                counts[self.concept_of(name)] += whole(count, "count")
+        else:
+            counts.update(self.concept_of(name) for name in sequence(sample, "sample"))
+        return counts
 
-def counted(sample: Sample, concept_of: Callable[[str], str]) -> Counter[str]:
-    """How often each concept occurs in a sample of names."""
-    counts: Counter[str] = Counter()
-    if isinstance(sample, Mapping):
-        for name, count in sample.items():
-            counts[concept_of(name)] += whole(count, "count")
-    else:
-        counts.update(concept_of(name) for name in sequence(sample, "sample"))
-    return counts
-
-
-def marginality(ancestry: Ancestry, concept: str, counts: Mapping[str, int]) -> int:
-    """The sum of the rational distances to the values of the sample, in multiples of 2**-32."""
-    return sum(count * ancestry.steps(concept, value) for value, count in counts.items())
-
-
-def least_marginal(ancestry: Ancestry, counts: Mapping[str, int]) -> str:
-    """The first concept, depth first, with the least marginality."""
-    if not any(counts.values()):
-        raise refuse("taxonomy.sample-empty")
-    return min(ancestry.graph.concepts, key=lambda c: marginality(ancestry, c, counts))
-
-
-def boundaries(ancestry: Ancestry, labels: Mapping[str, str]) -> tuple[str, str]:
-    """The first most marginal label, and the first of the labels furthest from it."""
-    domain = Counter(labels.values())
-    margins = {concept: marginality(ancestry, concept, domain) for concept in domain}
-    bottom = max(labels, key=lambda label: margins[labels[label]])
-    top = max(labels, key=lambda label: ancestry.steps(labels[label], labels[bottom]))
-    return bottom, top
+    def _marginality(self, concept: str, counts: Mapping[str, int]) -> int:
+        """In multiples of 2**-32."""
+        return sum(n * self._ancestry.steps(concept, value) for value, n in counts.items())

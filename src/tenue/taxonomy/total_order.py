@@ -1,14 +1,14 @@
 """One fixed total order of all records: cells along the Hilbert curve, complete sort keys.
 
-A cube is cut in half along every axis. Its 2^D parts are visited in the order of a Gray code, so
-that two parts that follow each other share a face; which corner the walk starts from (`entry`) and
-which axis it crosses first (`turn`) follow from where the walk came from. Inside each part the same
-is done again. One level of cutting gives one digit of base 2^D, so
+A cube is halved along every axis. Its 2^D parts are visited in the order of a Gray code, so that
+consecutive parts share a face; the corner where the walk starts (`entry`) and the axis it crosses
+first (`turn`) follow from the part before. Each part is divided likewise. One level of halving
+gives one digit of base 2^D, so
 
-* cells that follow each other touch, whatever the number of levels;
+* consecutive cells touch, whatever the number of levels;
 * the digits of a coarse cell are the first digits of every fine cell inside it.
 
-How the pieces join. Let g(w) = w ^ (w >> 1) be the Gray code, and let part w be left along axis
+How the parts join. Let g(w) = w ^ (w >> 1) be the Gray code, and let part w be left along axis
 a(w), the bit in which g(w) and g(w + 1) differ. Part w > 0 is entered at g(2⌊(w − 1)/2⌋): an even
 number, so that its last step and the step that leaves the part before it fit together. Its own walk
 starts at that corner and ends at the corner across the axis a(w − 1) for even w, a(w) for odd w. So
@@ -17,9 +17,9 @@ that axis, and none else, is its last one, and all axes are renumbered by turnin
 Source
     Hilbert 1891; Butz 1971. `tests/unit/taxonomy/test_total_order.py` walks whole curves.
 
-The key of a record is the place of its cell along the Hilbert curve, then its values column by
+The key of a record is the position of its cell along the Hilbert curve, then its values column by
 column. It is a function of the record alone: neither another row nor the order of the rows decides
-between two records that differ. Cells are cut from the declared line of each column.
+between two records that differ. Cells divide the declared range of each column.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Cells = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 MOST_COLUMNS = 16
-WORD = 64
-
-_CHUNK = 1 << 14  # what is worked on at once stays in the cache
+_FINEST = 16
+_WORD = 62
+_CHUNK = 1 << 14  # so many rows at once stay in the cache
 
 
 def index(cells: Cells, bits: int) -> Words:
-    """The place of each cell along the curve with `bits` levels, as one number.
+    """The position of each cell along the curve with `bits` levels, as one number.
 
     Parameters
         cells: one row for each cell, one column for each of D dimensions, all in [0, 2^bits).
@@ -63,7 +63,7 @@ def index(cells: Cells, bits: int) -> Words:
 
 
 def digits(cells: Cells, bits: int) -> NDArray[np.uint16]:
-    """The place of each cell as `bits` digits of base 2^D, the first one the coarsest.
+    """The position of each cell as `bits` digits of base 2^D, the coarsest first.
 
     Compared one after the other they order cells as `index` does, however many bits there are.
     """
@@ -76,23 +76,23 @@ def digits(cells: Cells, bits: int) -> NDArray[np.uint16]:
 
 
 def digits_to_cells(digits: NDArray[np.uint16], columns: int) -> Cells:
-    """The cells at these places: `digits` backwards."""
-    known = _tables(columns)
+    """The cells at these positions: the inverse of `digits`."""
+    tables = _tables(columns)
     rows, bits = digits.shape
     found = np.zeros((rows, columns), np.int64)
     entry, turn = np.zeros(rows, np.uint64), np.zeros(rows, np.uint64)
     for level in range(bits):
-        step = known.gray[digits[:, level]]
+        step = tables.gray[digits[:, level]]
         label = _turned_left(step, turn, columns) ^ entry
         for column in range(columns):
             bit = (label >> np.uint64(column)) & np.uint64(1)
             found[:, column] = (found[:, column] << 1) | bit.astype(np.int64)
-        entry, turn = known.after(step, entry, turn, columns)
+        entry, turn = tables.after(step, entry, turn, columns)
     return found
 
 
 class _Tables(NamedTuple):
-    """What a step does, by the Gray code of the part it reaches."""
+    """The effect of a step, by the Gray code of the part it reaches."""
 
     gray: Words
     number: Words
@@ -100,7 +100,7 @@ class _Tables(NamedTuple):
     turn: Words
 
     def after(self, step: Words, entry: Words, turn: Words, columns: int) -> tuple[Words, Words]:
-        """Where the walk inside the part begins, and along which axis."""
+        """The corner where the walk inside the part begins, and the axis it follows first."""
         entry = entry ^ _turned_left(self.entry[step], turn, columns)
         turn = turn + self.turn[step]
         turn -= (turn >= columns) * np.uint64(columns)
@@ -111,8 +111,8 @@ class _Tables(NamedTuple):
 def _tables(columns: int) -> _Tables:
     number = np.arange(1 << columns, dtype=np.int64)
     gray = number ^ (number >> 1)
-    place = np.empty_like(number)
-    place[gray] = number
+    position = np.empty_like(number)
+    position[gray] = number
     before = 2 * ((number - 1) // 2)
     entry = np.where(number > 0, before ^ (before >> 1), 0)
     # the bit in which g(m) and g(m + 1) differ: the number of ones at the end of m
@@ -120,14 +120,13 @@ def _tables(columns: int) -> _Tables:
     lowest_zero = ~leaving & (leaving + 1)
     axis = np.where(number > 0, np.log2(np.maximum(lowest_zero, 1)).astype(np.int64), 0)
     turn = (axis + 1) % columns
-    parts = (gray, place, entry[place], turn[place])
+    parts = (gray, position, entry[position], turn[position])
     return _Tables(*(part.astype(np.uint64) for part in parts))
 
 
 def _walk(cells: Cells, bits: int) -> Iterator[Words]:
-    """The digits of each cell, one level after the other."""
     columns = cells.shape[1]
-    known = _tables(columns)
+    tables = _tables(columns)
     lines = [column.astype(np.uint64) for column in cells.T]
     entry, turn = np.zeros(cells.shape[0], np.uint64), np.zeros(cells.shape[0], np.uint64)
     one = np.uint64(1)
@@ -135,9 +134,10 @@ def _walk(cells: Cells, bits: int) -> Iterator[Words]:
         label = entry  # each bit says in which half of the axis the cell lies, seen from the entry
         for column, line in enumerate(lines):
             label = label ^ (((line >> np.uint64(level)) & one) << np.uint64(column))
-        step = _turned_right(label, turn, columns)
-        yield known.number[step]
-        entry, turn = known.after(step, entry, turn, columns)
+        right = (np.uint64(columns) - turn) % np.uint64(columns)
+        step = _turned_left(label, right, columns)
+        yield tables.number[step]
+        entry, turn = tables.after(step, entry, turn, columns)
 
 
 def _turned_left(label: Words, turn: Words, columns: int) -> Words:
@@ -145,30 +145,21 @@ def _turned_left(label: Words, turn: Words, columns: int) -> Words:
     return ((label << turn) | (label >> (np.uint64(columns) - turn))) & ring
 
 
-def _turned_right(label: Words, turn: Words, columns: int) -> Words:
-    return _turned_left(label, (np.uint64(columns) - turn) % np.uint64(columns), columns)
-
-
 # Complete sort keys: one total order of all records, in which only identical ones are equal.
-
-Numbers = NDArray[np.int64]
-
-_FINEST = 16
-_WORD = 62
 
 
 def bits_for(columns: int) -> int:
-    """How many times the line of each column is halved: a public number.
+    """How many times the range of each column is halved: a public number.
 
     Bounds on chains rest on cells that are at least as coarse (`sensitivity/chain.py`).
     """
     return min(_FINEST, _WORD // columns)
 
 
-def cells(positions: Numbers, length: int, bits: int) -> Numbers:
-    """The cell of each position of a line: ⌊position / length · 2^bits⌋, its end in the last one.
+def cells(positions: Cells, length: int, bits: int) -> Cells:
+    """The cell of each position of a line: ⌊position / length · 2^bits⌋; its end is in the last.
 
-    Exact whole numbers, whatever the length, which is below 2^62.
+    Exact whole numbers for every length below 2^62.
 
     Example
         >>> cells(np.array([0, 3, 4, 8]), length=8, bits=1).tolist()
@@ -190,13 +181,13 @@ def cells(positions: Numbers, length: int, bits: int) -> Numbers:
     return np.minimum(found, (1 << bits) - 1)
 
 
-def ranked(cells: Numbers, bits: int, values: Sequence[NDArray[np.generic]]) -> NDArray[np.intp]:
+def ranked(cells: Cells, bits: int, values: Sequence[NDArray[np.generic]]) -> NDArray[np.intp]:
     """The rows in the order of their keys.
 
     Parameters
-        cells: one row for each record, one column for each dimension of the curve; none is allowed.
-        values: the columns that decide inside a cell, the first one first. Rows that agree in all
-            of them must be interchangeable.
+        cells: one row for each record, one column for each dimension of the curve, if any.
+        values: the columns that decide inside a cell, the most important first. Rows that agree
+            in all of them must be interchangeable.
     """
     first = [index(cells, bits)] if cells.shape[1] else []
     return np.lexsort([*reversed(values), *first])

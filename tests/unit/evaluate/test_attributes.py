@@ -220,5 +220,5 @@ def test_large_numbers_do_not_overflow_and_blanks_are_left_out() -> None:
 
 
 def test_one_column_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="not two columns"):
+    with pytest.raises(InvalidArgument, match="fewer than two numeric"):
         difference([[1], [2]], [[1], [2]])

@@ -68,7 +68,7 @@ def test_a_blank_is_not_the_value_declared_for_it() -> None:
     for rows in ([7, None, 7, None], [7.0, None, 7.0, None], ["7", None, "7", None]):
         found = tn.evaluate.check(pa.table({"x": rows}), declared)
         assert (found.k, found.groups) == (2, 2)
-        assert "a blank and what is declared for it" in found.notes[0]
+        assert "a missing value and the value declared for it" in found.notes[0]
     assert tn.evaluate.check(pa.table({"x": [8, None]}), declared).notes == ()
 
 
@@ -171,14 +171,14 @@ def test_the_distance_goes_by_meaning_too() -> None:
 def test_codes_have_no_gaps_and_blanks_are_missing() -> None:
     column = pa.chunked_array([["b", None, "A", " ", "a", "B "]])
     found = meant(typed("x", column), written=True)
-    assert found.merged
+    assert found.respelled
     assert found.codes.count == 2
     codes = found.codes.codes.tolist()
     assert codes[1] == codes[3] == -1
     assert (codes[0], codes[2]) == (codes[5], codes[4])
     assert {codes[0], codes[2]} == {0, 1}
     nothing = meant(typed("x", pa.chunked_array([pa.array([None, None], pa.string())])))
-    assert (nothing.codes.count, nothing.merged) == (0, False)
+    assert (nothing.codes.count, nothing.respelled) == (0, False)
 
 
 def test_a_release_counts_values_as_check_does() -> None:
@@ -282,7 +282,7 @@ def test_booleans() -> None:
 
 @pytest.mark.parametrize("text", ["[0, 10", "[0, 99]", "ten", "{1, 2}", "[0.3, 1]", ""])
 def test_what_is_neither_is_refused(text: str) -> None:
-    with pytest.raises(InvalidTable, match="neither a number as declared nor a recoded one"):
+    with pytest.raises(InvalidTable, match="neither a number as declared nor a generalised one"):
         NUMBER.penalty(text)
     with pytest.raises(InvalidTable):
         domain(type="category", taxonomy=TREE).penalty(text)

@@ -35,15 +35,15 @@ def test_k_of_a_swapped_file_is_explained(released: Path) -> None:
         "The certificate beside this file says: probabilistic k-anonymity (k = 6)."
     )
     assert "at most 1/6" in " ".join(found.notes[1].split())
-    assert "may be the same for all" in found.notes[1]
+    assert "have the same value, it is known" in found.notes[1]
     text = " ".join(str(found).split())
-    assert text.index("do not measure it") < text.index("k = 1")
-    assert "whoever is known to be in such a group has it" not in text
+    assert text.index("do not measure the promise") < text.index("k = 1")
+    assert "an intruder who finds somebody there learns the value" not in text
     elsewhere = released.parent.parent / "table.csv"
     elsewhere.write_bytes(released.read_bytes())
     plain = tn.evaluate.check(elsewhere, BARE)
     assert (plain.k, plain.swapped) == (1, False)
-    assert "whoever is known to be in such a group has it" in " ".join(str(plain).split())
+    assert "an intruder who finds somebody there learns the value" in " ".join(str(plain).split())
 
 
 def test_what_is_promised_of_single_columns_is_measured_of_single_columns(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_what_is_promised_of_single_columns_is_measured_of_single_columns(tmp_pa
     path = tmp_path / "out" / "table.parquet"
     found = tn.evaluate.check(path, BARE)
     assert found.certificate_fits
-    assert "of combinations nothing is promised" in found.notes[1]
+    assert "nothing is promised about combinations" in found.notes[1]
     for name in ("age", "job", "sex"):
         one = tn.evaluate.check(path, BARE, quasi_identifiers=[name])
         assert one.certificate_fits
@@ -77,13 +77,13 @@ def test_rows_that_stand_alone_in_a_private_table_are_nobody(tmp_path: Path) -> 
     release.save(tmp_path / "out")
     found = tn.evaluate.check(tmp_path / "out" / "table.parquet", funded)
     assert "pure differential privacy" in found.notes[0]
-    assert "nobody is found by a row" in found.notes[1]
+    assert "nobody is found by a unique row" in found.notes[1]
     text = " ".join(str(found).split())
-    assert text.index("do not measure it") < text.index("k = ")
+    assert text.index("do not measure the promise") < text.index("k = ")
     assert found.drawn
     assert "finds the row" not in text  # there is nobody's row to find
-    assert "has it" not in text
-    assert "another thing" in found.unmet(k=61)[-1]
+    assert "learns the value" not in text
+    assert "something else" in found.unmet(k=61)[-1]
     alone = tn.evaluate.check(release.table, funded)
     assert not any("nobody is found" in note for note in alone.notes)
 
@@ -151,7 +151,7 @@ def test_a_file_that_was_changed_or_is_another_has_no_certificate(released: Path
     assert wrong(other) == "no manifest says that it belongs to the file"
     kept = released.read_bytes()
     released.write_bytes(kept + kept.splitlines(keepends=True)[-1])
-    assert "it was changed, or is another one" in wrong(released)
+    assert "the file differs" in wrong(released)
     released.write_bytes(kept)
     certificate = released.with_name("certificate.json")
     certificate.write_text(certificate.read_text().replace("1/6", "1/60"))
@@ -189,21 +189,21 @@ def rewritten(path: Path, **changes: object) -> None:
 def test_a_certificate_that_is_none_is_no_fault(released: Path) -> None:
     released.with_name("certificate.json").write_bytes(b"not a certificate")
     rewritten(released)
-    assert wrong(released) == "it is no certificate"
+    assert wrong(released) == "it is not a certificate"
 
 
 def test_rows_and_columns_must_be_those_of_the_certificate(released: Path) -> None:
     """Whoever writes all three anew is still caught where they contradict each other."""
     rewritten(released, rows=7)
     (warning, *_) = tn.evaluate.check(released, BARE).warnings
-    assert "it was made for 7 rows, and the file has 60" in warning
+    assert "it was made for 7 rows, but the file has 60" in warning
     lines = released.read_text().splitlines()
     cut = [line.rpartition(",")[0] for line in lines]
     lost = lines[0].rpartition(",")[2].strip('"')
     released.write_text("\n".join(cut) + "\n")
     rewritten(released, rows=60)
     (warning, *_) = tn.evaluate.check(released, BARE).warnings
-    assert f"it speaks of `{lost}`, which the file does not have" in warning
+    assert f"it names `{lost}`, which the file does not have" in warning
 
 
 def test_persons_are_counted_by_the_certificate(tmp_path: Path) -> None:
@@ -224,7 +224,8 @@ def test_persons_are_counted_by_the_certificate(tmp_path: Path) -> None:
     assert (found.k, found.unit, found.k_from) == (5, "who", "certificate")
     assert found.smallest_rows == 15
     assert (found.meets(k=5), found.meets(k=6)) == (True, False)
-    assert "By its certificate everybody is among at least 5 whos" in " ".join(str(found).split())
+    text = " ".join(str(found).split())
+    assert "By the certificate, every equivalence class has at least 5 whos" in text
     declared_too = tn.evaluate.check(path, declared)
     assert (declared_too.k, declared_too.k_from) == (5, "certificate")
     other = tn.evaluate.check(path, quasi_identifiers=["age", "pay"])
@@ -247,7 +248,7 @@ def test_a_private_table_needs_no_roles(tmp_path: Path) -> None:
     for found in (tn.evaluate.check(path), tn.evaluate.check(path, tn.Schema.from_dict(described))):
         assert found.quasi_identifiers == ("age", "pay")
         assert found.certificate_fits
-        assert any("No row is anybody's" in note for note in found.notes)
+        assert any("No row is the row of a person" in note for note in found.notes)
     assert tn.evaluate.check(path, confidential=["pay"]).quasi_identifiers == ("age",)
     path.write_text(path.read_text() + "1,1\n")  # no longer the file that the certificate is of
     with pytest.raises(tn.Refused, match="quasi-identifiers"):
@@ -277,6 +278,6 @@ def test_a_certificate_that_the_file_contradicts_is_not_believed(tmp_path: Path)
     path = forged(tmp_path, **{"quasi-identifiers": "Age, zip"})
     found = tn.evaluate.check(path, quasi_identifiers=["age"])
     assert found.certificate_fits is False
-    assert "k-anonymity (k = 50), and some group has 1 row only" in found.warnings[0]
+    assert "k-anonymity (k = 50), but some group has 1 row only" in found.warnings[0]
     other = tn.evaluate.check(path, quasi_identifiers=["age", "ill"])
     assert other.certificate_fits  # of `ill` nothing was said

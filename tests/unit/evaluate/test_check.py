@@ -60,17 +60,18 @@ def test_no_value_of_a_row_is_shown() -> None:
 
 def test_it_says_what_an_intruder_can_do() -> None:
     text = screen(zip=["x", "x", "y", "y", "z"], ill=["a", "b", "b", "b", "c"])
-    assert "5 rows in 3 groups that share zip" in text
-    assert "k = 1 1 group of one row only. 20 % of the rows stand alone" in text
-    assert "2 groups (60 % of the rows) have one value only" in text
+    assert "5 rows in 3 equivalence classes by zip" in text
+    assert "k = 1 1 equivalence class of one row only." in text
+    assert "20 % of the rows are in a class of one row" in text
+    assert "2 equivalence classes (60 % of the rows) have a single value" in text
     assert "so the ratio is infinite" in text
 
 
 def test_it_says_when_all_is_well() -> None:
     text = screen(zip=["x", "x", "y", "y"], ill=["a", "b", "b", "a"])
-    assert "Everybody is among at least 2 rows that look alike; 2 groups are no larger." in text
-    assert "Nobody stands alone." in text
-    assert "every group has at least 2 different values" in text
+    assert "Every equivalence class has at least 2 rows; 2 classes have no more." in text
+    assert "class of one" not in text
+    assert "every equivalence class has at least 2 different values" in text
     assert "t = 0 (ratio 1)" in text
     assert "up to 1 times rarer" in text
 
@@ -78,11 +79,11 @@ def test_it_says_when_all_is_well() -> None:
 def test_it_says_what_is_missing() -> None:
     assert "l and t were not measured" in screen(zip=[1, 1])
     found = tn.evaluate.check(pa.table({**ROWS, "name": ["?"] * 7}), schema=people())
-    assert "WARNING: The file still has what names a person: `name`." in str(found)
+    assert "WARNING: The file still names persons: `name`." in str(found)
     by_person = tn.evaluate.check(
         pa.table({"age": [1, 1], "who": ["a", "b"]}), quasi_identifiers=["age"], unit="who"
     )
-    assert "among at least 2 whos that look alike" in str(by_person)
+    assert "class has at least 2 whos" in str(by_person)
 
 
 def test_many_values_are_not_said_to_give_nothing_away() -> None:
@@ -91,7 +92,7 @@ def test_many_values_are_not_said_to_give_nothing_away() -> None:
     found = tn.evaluate.check(table, quasi_identifiers=["age"], confidential=["ill"])
     text = " ".join(str(found).split())
     assert "none gives its value away" not in text
-    assert "made larger to reach that may still give away" in text
+    assert "made larger to reach that may still reveal" in text
 
 
 def test_the_prompt_shows_the_screen() -> None:
@@ -106,7 +107,7 @@ def test_the_last_line_says_who_counted_and_what_was_read() -> None:
     assert str(found).endswith("\n\nCounted in this process, which read 7 rows.")
     reading = Reading("PostgreSQL", counts=1497, rows=400, columns=("more",))
     there = str(dataclasses.replace(found, reading=reading))
-    assert "This is about this table," in there
+    assert "This holds for this table," in there
     assert " ".join(there.split("\n\n")[-1].split()) == (
         "Counted by PostgreSQL; this process read 1,497 counts, and 400 rows to compare columns, "
         "and all of `more`."
@@ -201,10 +202,10 @@ def test_notes_say_what_was_not_measured(tmp_path: Path) -> None:
     rows = {"name": ["x", "y"], "AGE": [1, 1], "pay": ["10-20", "20-30"], "extra": [1, 2]}
     found = check(pa.table(rows), schema=people())
     text = " ".join(found.notes)
-    assert "still has what names a person: `name`" in found.warnings[0]
+    assert "still names persons: `name`" in found.warnings[0]
     assert "not in the table: `town`, `ill`" in text
     assert "Not declared, so not measured: `extra`" in text
-    assert "`pay` is declared a number, and some of it is something else" in text
+    assert "`pay` is declared as a number, and some of its values are not" in text
     assert found.confidential[0].distance == "equal"
 
 
@@ -264,10 +265,10 @@ def test_columns_that_nothing_protects_are_named_and_unique_ones_said_so() -> No
     table = pa.table({"no": [1, 2, 3], "kind": [5, 5, 6], "age": [30, 30, 30]})
     found = check(table, schema=declared)
     assert found.notes == (
-        "Nothing protects `no`, `kind`: no role is stated, or the role is other.",
+        "Nothing protects `no`, `kind`: no role is declared, or the role is `other`.",
     )
     (warning,) = found.warnings
-    assert "`no` has another value in every row" in warning
+    assert "`no` has a different value in every row" in warning
     calm = check(table.set_column(0, "no", pa.array([1, 1, 3])), schema=declared)
     assert calm.warnings == ()
     chosen = check(table, schema=declared, quasi_identifiers=["no"], confidential=["kind"])
@@ -287,8 +288,8 @@ def test_a_file_that_names_persons_is_said_first() -> None:
     table = pa.table({"name": ["a", "b"], "age": [30, 30], "ill": ["flu", "cold"]})
     found = check(table, schema=schema({"name": NAME, "age": AGE, "ill": ILL}))
     assert (found.k, found.identifiers) == (2, ("name",))
-    assert "names a person: `name`" in found.warnings[0]
-    assert str(found).startswith("WARNING: The file still has what names a person: `name`.")
+    assert "names persons: `name`" in found.warnings[0]
+    assert str(found).startswith("WARNING: The file still names persons: `name`.")
     assert found.to_dict()["identifiers"] == ["name"]
     assert not found.meets(k=2)
     assert found.unmet(k=2) == ("The file names persons: `name`.",)
@@ -300,7 +301,7 @@ def test_without_a_schema_what_looks_like_a_name_is_said() -> None:
     table = pa.table({"patient_id": [7, 7], "age": [30, 30], "ill": ["flu", "cold"]})
     found = check(table, quasi_identifiers=["age"], confidential=["ill"])
     assert found.apparent_identifiers == ("patient_id",)
-    assert "`patient_id` looks like a name" in found.warnings[0]
+    assert "`patient_id` seems to name" in found.warnings[0]
     assert not found.meets(k=1)  # it may be something else, but nobody declared that
     asked = check(table, quasi_identifiers=["patient_id"], confidential=["ill"])
     assert asked.apparent_identifiers == ()
@@ -322,8 +323,8 @@ def test_an_undeclared_column_that_looks_like_names_meets_nothing() -> None:
     table = pa.table({"age": [30] * 5, **names})
     found = check(table, schema=undeclared())
     assert found.apparent_identifiers == ("full_name",)  # five codes may be anything
-    assert found.unmet(k=5)[0].startswith("`full_name` looks like names")
-    assert "`full_name` looks like a name" in found.warnings[0]
+    assert found.unmet(k=5)[0].startswith("`full_name` seems to name")
+    assert "`full_name` seems to name" in found.warnings[0]
     assert check(table.drop_columns("full_name"), schema=undeclared()).meets(k=5)
     told = undeclared(full_name={"type": "category", "categories": names["full_name"]})
     declared = check(table, schema=told)
@@ -368,7 +369,7 @@ def test_columns_that_follow_from_others_are_said() -> None:
         }
     )
     (warning,) = check(towns, quasi_identifiers=["town"], confidential=["ill"]).warnings
-    assert "`town` follows from `postcode` (100 % of what" in warning
+    assert "`town` follows from `postcode` (100 % fewer errors" in warning
     assert check(towns.drop_columns(["postcode"]), quasi_identifiers=["town"]).warnings == ()
 
 

@@ -181,6 +181,6 @@ def test_tenues_own_bands_and_sets_can_be_compared(tmp_path: Path) -> None:
     found = tn.compare(tmp_path / "people.csv", tmp_path / "out" / "table.csv", schema=schema())
     assert found.check is not None
     assert found.check.k >= 4
-    assert any("`age`" in note and "middle" in note for note in found.notes)
+    assert any("`age`" in note and "midpoints" in note for note in found.notes)
     (age,) = (one for one in found.compared if one.name == "age")
     assert age.before is not None  # drawn beside the original, not as words

@@ -16,7 +16,7 @@ from tenue.evaluate.check import check_groups
 from tenue.evaluate.factorize import Codes
 from tenue.evaluate.one_table import closeness
 from tenue.evaluate.one_table import count as group
-from tenue.evaluate.one_table.closeness import beyond, earth_movers, ratio
+from tenue.evaluate.one_table.closeness import beyond, farthest, ratio
 from tenue.evaluate.one_table.count import Counts, Groups, counted, grouped
 from tenue.evaluate.one_table.diversity import (
     distinct_values,
@@ -33,6 +33,12 @@ COUNT_ROWS = st.integers(1, 4).flatmap(
         st.lists(st.integers(-1, 3), min_size=width, max_size=width), min_size=1, max_size=25
     )
 )
+
+
+def earth_movers(counts: Counts, *, ordered: bool) -> tuple[Fraction, int]:
+    """The largest distance, and the first group that has it."""
+    t, groups = farthest(counts, ordered=ordered)
+    return t, int(groups[0])
 
 
 def codes_of(rows: list[list[int]]) -> list[Codes]:

@@ -20,13 +20,13 @@ from tenue.evaluate.one_table.functional_dependence import (
 )
 from tenue.evaluate.one_table.identifying_columns import (
     NEARLY,
-    following,
+    dependent_columns,
     found_by,
     leaving,
     names_rows,
     persons_named,
     telling,
-    told_apart,
+    unique_columns,
     unprotected,
 )
 from tenue.noise import Seeded
@@ -55,16 +55,16 @@ def test_one_duplicate_changes_little() -> None:
 
 
 def test_every_row_and_nearly_every_row_are_told_apart_in_words() -> None:
-    every, nearly = told_apart({"a": 1.0, "b": 0.95})
-    assert "`a` has another value in every row: whoever" in every
-    assert "`b` has another value in nearly every row" in nearly
+    every, nearly = unique_columns({"a": 1.0, "b": 0.95})
+    assert "`a` has a different value in every row: an intruder" in every
+    assert "`b` has a different value in nearly every row" in nearly
     assert "with probability 95 %, whatever k is." in nearly
-    assert "`a`, `c` have another value in every row" in told_apart({"a": 1, "c": 1})[0]
-    assert len(told_apart({"a": 1, "c": 1})) == 1
+    assert "`a`, `c` have a different value in every row" in unique_columns({"a": 1, "c": 1})[0]
+    assert len(unique_columns({"a": 1, "c": 1})) == 1
     (advice,) = leaving({"a": 1.0})
     assert advice == (
-        "`a` has another value in every row and leaves as it is: whoever knows it of a person "
-        "finds the row. Give it another role, or remove its section from the schema."
+        "`a` has a different value in every row and is released unchanged: an intruder who knows "
+        "it of a person finds the row. Give it another role, or remove its section from the schema."
     )
 
 
@@ -91,16 +91,22 @@ def test_what_looks_like_names(name: str, values: list[object], expected: bool) 
 
 
 def test_nothing_is_said_of_nothing() -> None:
-    assert unprotected([]) == persons_named([], []) == following([], []) == told_apart({}) == []
+    assert (
+        unprotected([])
+        == persons_named([], [])
+        == dependent_columns([], [])
+        == unique_columns({})
+        == []
+    )
     assert len(persons_named(["a"], ["b", "c"])) == 2
-    assert "`b`, `c` look like names" in persons_named([], ["b", "c"])[0]
+    assert "`b`, `c` seem to name" in persons_named([], ["b", "c"])[0]
 
 
 def test_what_follows_is_said_by_its_role() -> None:
     one = Determined(name="town", by=("code",), measure="groups", score=1.0)
-    known, wanted = following([one], [one])
-    assert "has a quasi-identifier more" in known
-    assert "knows it, whatever k, l and t are" in wanted
+    known, wanted = dependent_columns([one], [one])
+    assert "knows this quasi-identifier" in known
+    assert "learns `town`, whatever k, l and t are" in wanted
 
 
 def test_every_kind_of_text_is_read_alike() -> None:
@@ -177,7 +183,7 @@ def test_a_town_is_told_by_its_postcode_and_not_the_other_way_round() -> None:
     told = found(seen(code=code, town=town))
     assert list(told) == ["town"]
     assert told["town"] == Determined(name="town", by=("code",), measure="groups", score=1.0)
-    assert "100 % of what the most frequent value leaves open" in str(told["town"])
+    assert "100 % fewer errors than by guessing the most frequent value" in str(told["town"])
 
 
 def test_two_columns_tell_what_one_does_not() -> None:

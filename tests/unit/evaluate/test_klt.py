@@ -34,13 +34,22 @@ from tenue.engine.passes import in_memory
 from tenue.engine.passes.in_memory import InMemory
 from tenue.engine.source import count_queries as statements
 from tenue.errors import InvalidTable
-from tenue.evaluate import klt_by_counts, klt_in_memory, rows
+from tenue.evaluate import klt, klt_by_counts, rows
 from tenue.evaluate.check import check, check_groups
 from tenue.evaluate.check_result import Check, Confidential, Reading
 from tenue.evaluate.factorize import Codes
-from tenue.evaluate.klt import ConfidentialColumn, Fold, Part, Sizes, evaluate
+from tenue.evaluate.klt import (
+    Asked,
+    ConfidentialColumn,
+    Fold,
+    Loaded,
+    Part,
+    Secret,
+    Sizes,
+    check_in_passes,
+    evaluate,
+)
 from tenue.evaluate.klt_by_counts import Counted
-from tenue.evaluate.klt_in_memory import Asked, Loaded, Secret, Stored, check_in_passes
 from tenue.evaluate.one_table.count import Counts, Groups
 from tenue.evaluate.one_table.count import counted as counted_values
 from tenue.evaluate.one_table.count import counted as facts_counted
@@ -115,7 +124,7 @@ def counted(table: pa.Table, asked: Asked) -> dict[str, Any]:
             return facts(Counted(rows, rows.there, asked))
 
 
-def facts(feeder: Stored) -> dict[str, Any]:
+def facts(feeder: Loaded | Counted) -> dict[str, Any]:
     found = evaluate(feeder)
     about = (feeder.respelled, feeder.renamed, [one.kind for one in feeder.columns])
     return {"check": found.check(ASKED.known), "merged": found.merged, "about": about}
@@ -347,7 +356,7 @@ def test_a_group_that_is_cut_by_a_batch_would_look_smaller(
     rows = np.array([[1, 1, pay, 1] for pay in (1, 2, 3, 4)])
     monkeypatch.setattr(in_memory, "BATCH", 2)
     assert streamed(rows).confidential[0].l == 4
-    monkeypatch.setattr(klt_in_memory, "whole_runs", lambda batches, keys: map(list, batches))
+    monkeypatch.setattr(klt, "whole_runs", lambda batches, keys: map(list, batches))
     with pytest.raises((AssertionError, ValueError)):
         assert streamed(rows).confidential[0].l == 4
 

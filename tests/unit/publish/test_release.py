@@ -80,7 +80,7 @@ def test_k_of_a_swapped_table_is_explained_and_that_of_another_needs_no_word() -
     assert swapped is not None
     assert swapped.k == 1
     assert "at most 1/4" in swapped.notes[0]
-    assert "k, l and t do not measure it" in str(swapped).replace("\n", " ")
+    assert "k, l and t do not measure the promise" in str(swapped).replace("\n", " ")
     other = tn.publish(people(), schema=schema(), method="microaggregate", k=4).risk.check
     assert other is not None
     assert not any("swapped" in note for note in other.notes)
@@ -244,7 +244,7 @@ def test_the_report_has_every_limit_step_and_figure(swapped: Release, averaged: 
         assert "Nothing protects `note`" in text
         assert "Compared with the rows as the schema reads them" in text
         assert max(map(len, release.report().splitlines())) <= 90
-    assert "Everybody is among at least 5 rows" in flat(averaged.report())
+    assert "Every equivalence class has at least 5 rows" in flat(averaged.report())
 
 
 def test_a_notebook_shows_a_table_in_which_all_is_escaped(averaged: Release) -> None:
@@ -291,7 +291,7 @@ def test_a_column_that_tells_everybody_apart_is_warned_of(averaged: Release) -> 
     table = people().append_column("no", [list(range(60))])
     release = tn.publish(table, schema=tn.Schema.from_dict(given), method="microaggregate", k=5)
     (warning,) = warnings_of(release)
-    assert warning.startswith("`no` has another value in every row")
+    assert warning.startswith("`no` has a different value in every row")
     assert flat(warning) in flat(release.report())
     assert warnings_of(averaged) == []
 

@@ -43,11 +43,11 @@ def test_tables_give_the_taxonomy_back(tree: Taxonomy) -> None:
         ({}, "empty"),
         ({"root": {}}, "empty"),
         ({"left": ["a"], "right": ["b"]}, "2 roots"),
-        ({"a": {"b": {"a": ["c"]}}}, "circle"),
+        ({"a": {"b": {"a": ["c"]}}}, "cycle"),
         ({"r": {"m": ["x", "x"]}}, "more than once: `x`"),
         (["r"], "nested taxonomy is ['r']"),
-        ({"r": "leaf"}, "Below `r` stands 'leaf'"),
-        ({"r": {"m": 3}}, "Below `m` stands 3"),
+        ({"r": "leaf"}, "below `r` is 'leaf'"),
+        ({"r": {"m": 3}}, "below `m` is 3"),
         ({"r": [{"m": []}]}, "is {'m': []}"),
         ({"r": {3: []}}, "is 3"),
         ({"r": deep_list(100_000)}, "is [[[[[["),
@@ -75,16 +75,16 @@ def test_what_is_too_deep_to_be_read_back_is_still_drawn() -> None:
     assert list(tree.to_nested()) == ["c0"]
 
 
-def test_a_table_inside_itself_is_a_circle() -> None:
+def test_a_table_inside_itself_is_a_cycle() -> None:
     nested: dict[str, Any] = {"a": {"b": {}, "c": {}}}
     nested["a"]["b"]["d"] = nested["a"]
-    assert "circle" in refusal(lambda: Taxonomy.from_nested(nested)).what
+    assert "cycle" in refusal(lambda: Taxonomy.from_nested(nested)).what
     own: dict[str, Any] = {}
     own["a"] = own
     assert "its own parent" in refusal(lambda: Taxonomy.from_nested(own)).what
     twice: dict[str, Any] = {"a": {}}
     twice["a"].update(left=twice, right=twice)  # reading it level by level would never end
-    assert "circle" in refusal(lambda: Taxonomy.from_nested(twice)).what
+    assert "cycle" in refusal(lambda: Taxonomy.from_nested(twice)).what
 
 
 def test_a_table_in_many_places_is_read_once() -> None:

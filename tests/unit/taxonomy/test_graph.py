@@ -73,7 +73,7 @@ def test_what_is_no_list_is_refused(given: object) -> None:
     assert refusal(lambda: sequence(given, "sample")).what == f"`sample` is {given!r}."
 
 
-# -- One root, no circle, and the depth-first order ------------------------------------------------
+# -- One root, no cycle, and the depth-first order ------------------------------------------------
 
 
 @given(dags())
@@ -116,7 +116,7 @@ def test_repeated_edges_count_once_and_the_first_place_stays() -> None:
     assert Graph.of(repeated).edges == Graph.of(SPORT_EDGES).edges
 
 
-def test_a_circle_is_named() -> None:
+def test_a_cycle_is_named() -> None:
     edges = [("a", "root"), ("b", "a"), ("c", "b"), ("b", "d"), ("d", "c"), ("x", "d")]
     for declared in itertools.permutations(edges):
         error = refusal(lambda declared=declared: Graph.of(declared))
@@ -130,10 +130,10 @@ def test_a_circle_is_named() -> None:
         assert "`x`" not in error.what
 
 
-def test_a_circle_beside_or_instead_of_a_root_is_refused() -> None:
+def test_a_cycle_beside_or_instead_of_a_root_is_refused() -> None:
     refusal(lambda: Graph.of([("a", "b"), ("b", "a")]))
     error = refusal(lambda: Graph.of([("a", "root"), ("b", "c"), ("c", "b")]))
-    assert "circle" in error.what
+    assert "cycle" in error.what
     long = [(f"c{i}", f"c{(i + 1) % 500}") for i in range(500)]
     assert len(refusal(lambda: Graph.of(long)).what) < 300
 
@@ -193,7 +193,7 @@ def test_categories_are_concepts_pairs_or_a_mapping_in_declared_order() -> None:
         ({}, "no category"),
         (["a", "a"], "more than once: `a`"),
         ([("A", "a"), ("A", "b")], "more than once: `A`"),
-        (["rot"], "`rot`, which is no concept"),
+        (["rot"], "`rot`, which is not a concept"),
         ({"A": "x"}, "`A` is attached to `x`"),
         ({"a": "b"}, "`a` is both a concept and a category attached to `b`"),
         ([7], "A category is 7"),

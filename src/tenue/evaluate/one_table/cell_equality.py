@@ -1,15 +1,13 @@
-"""When two cells are the same: to find a row by how they look, to learn from it by what they mean.
+"""When two cells are equal: quasi-identifiers by their text, confidential values by their meaning.
 
-A quasi-identifier is what the file shows. Who reads `30` in one row and `30.0`, `030` or ` 30` in
-another can tell the two rows apart, whatever the number means. Merging them would overstate k, so
-nothing is read as a number or a date, nothing is trimmed, and what the schema declares for missing
-values is not filled in.
+An intruder who reads `30` in one row and `30.0`, `030` or ` 30` in another can distinguish the two
+rows, whatever the number means. Merging them would overstate k, so quasi-identifiers are not read
+as numbers or dates, not trimmed, and the value declared for missing ones is not filled in.
 
-A confidential value is what it means, so that l is never overstated by the way it is written.
-Whoever reads `Flu`, `flu` and `flu ` in a group knows that everybody there has the flu. Words are
-therefore compared without regard to case, to spaces around them and to Unicode's ways of writing a
-letter; numbers and days by value, also where some cell of the column is none; true and false as the
-engine reads them. In a file of text a word of spaces only is as missing as none.
+A reader who finds `Flu`, `flu` and `flu ` in a group knows that everybody there has the flu. So
+that l is never overstated, words are compared regardless of case, of spaces around them and of
+their Unicode form; numbers and days by value, even if other cells of the column are neither; true
+and false as the engine reads them. In a text file a cell of spaces only is missing.
 """
 
 from __future__ import annotations
@@ -17,18 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...schema import Boolean, Category, Column
+from ...text import named
 from ..column_types import Values, is_text, kind_of, one_array
 from ..factorize import Codes, coded
-
-if TYPE_CHECKING:
-    import pyarrow
-
 
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
 # each is applied to what the one before has made: +07.50 becomes 7.5
@@ -49,29 +46,25 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """One column of quasi-identifiers.
+class Cells:
+    """A column by codes, equal for equal cells.
 
-    codes: equal for what looks equal.
-    respelled: whether some value seems to be written in more than one way.
+    respelled: whether some cells that count as one, or may mean the same, are written differently.
     """
 
     codes: Codes
     respelled: bool
 
 
-def shown(name: str, column: pyarrow.ChunkedArray, declared: Column | None = None) -> Shown:
-    """What the file shows of a column; `declared` only tells which spellings mean the same."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def shown(name: str, column: pa.ChunkedArray, declared: Column | None = None) -> Cells:
+    """A quasi-identifier by its texts; `declared` only decides what else may mean the same."""
     array = one_array(column)
     kind = kind_of(array.type, name)
     if pa.types.is_floating(array.type):
         return _doubles(array, declared)
     if not is_text(array.type):
         codes = coded(array, ordered=kind != "category")
-        return Shown(codes, _fills_a_blank(array, declared))
+        return Cells(codes, _fills_a_blank(array, declared))
     if pa.types.is_string_view(array.type):
         array = pc.cast(array, pa.large_string())
     words = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
@@ -79,30 +72,26 @@ def shown(name: str, column: pyarrow.ChunkedArray, declared: Column | None = Non
     used = words.dictionary
     if codes.count < len(used):
         used = used.take(pc.drop_null(pc.unique(words.indices)))
-    return Shown(codes, _fills_a_blank(words, declared) or _respelled(used))
+    return Cells(codes, _fills_a_blank(words, declared) or _respelled(used))
 
 
-def _doubles(array: Any, declared: Column | None) -> Shown:
-    """By their bits: the two zeros look different, and NaN is no blank."""
-    import pyarrow as pa
-
+def _doubles(array: Any, declared: Column | None) -> Cells:
+    """By their bits: the two zeros are different texts, and NaN is not a missing value."""
     blank = array.is_null().to_numpy(zero_copy_only=False)
     values = array.to_numpy(zero_copy_only=False).copy()
     nan = np.isnan(values)
-    values[nan] = np.nan  # all NaN look alike
+    values[nan] = np.nan  # every NaN is written alike
     bits = values.view(f"i{values.dtype.itemsize}")
     codes = coded(pa.array(bits, mask=blank if blank.any() else None), ordered=True)
     zeros = values == 0
     signs = np.signbit(values[zeros])
     two_zeros = bool(signs.any() and not signs.all())
     two_blanks = bool(blank.any() and (nan & ~blank).any())
-    return Shown(codes, two_zeros or two_blanks or _fills_a_blank(array, declared))
+    return Cells(codes, two_zeros or two_blanks or _fills_a_blank(array, declared))
 
 
 def _fills_a_blank(array: Any, declared: Column | None) -> bool:
-    """Whether there are blanks, and beside them the value that the schema says they stand for."""
-    import pyarrow.compute as pc
-
+    """Whether there are missing values beside the value that the schema declares for them."""
     if declared is None or declared.missing is None or not array.null_count:
         return False
     value: Any = declared.missing
@@ -113,9 +102,6 @@ def _fills_a_blank(array: Any, declared: Column | None) -> bool:
 
 
 def _respelled(words: Any) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     words = pc.cast(words, pa.large_string())
     plain = pc.utf8_lower(pc.utf8_trim_whitespace(words))
     numbers = pc.fill_null(pc.match_substring_regex(plain, _NUMBER), False)
@@ -126,36 +112,21 @@ def _respelled(words: Any) -> bool:
     return len(pc.unique(same)) < len(same) or len(pc.unique(others)) < len(others)
 
 
-@dataclass(frozen=True, eq=False)
-class Meant:
-    """One confidential column.
-
-    codes: equal for values that mean the same; of numbers and times in their order.
-    merged: whether some values that are written differently count as one.
-    """
-
-    codes: Codes
-    merged: bool
-
-
-def meant(values: Values, declared: Column | None = None, *, written: bool = False) -> Meant:
-    """What the values of a column mean; `declared` says how they are read.
+def meant(values: Values, declared: Column | None = None, *, written: bool = False) -> Cells:
+    """A confidential column by its meanings, read as `declared`; numbers and times in order.
 
     Parameters
         written: the column is text from a file without types, where a blank is missing.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     array = values.array
     if not is_text(array.type):
-        return Meant(values.coded(), merged=False)
+        return Cells(values.coded(), respelled=False)
     if pa.types.is_string_view(array.type):
         array = array.cast(pa.large_string())
     words = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     spelled = coded(words, ordered=False)
     if spelled.count == 0:
-        return Meant(spelled, merged=False)
+        return Cells(spelled, respelled=False)
     where = np.full(spelled.count, -1, np.int64)
     rows = np.flatnonzero(spelled.codes >= 0)
     where[spelled.codes[rows]] = rows  # one row that has each word
@@ -168,20 +139,17 @@ def meant(values: Values, declared: Column | None = None, *, written: bool = Fal
     merged = np.unique(codes[present]).size < codes.size
     ranks = np.full(codes.size + 1, -1, np.int64)
     ranks[:-1][present] = np.unique(codes[present], return_inverse=True)[1].reshape(-1)
-    return Meant(Codes(ranks[spelled.codes], int(ranks.max()) + 1), merged)
+    return Cells(Codes(ranks[spelled.codes], int(ranks.max()) + 1), merged)
 
 
 def word_codes(words: Any, declared: Column | None) -> Whole:
-    """A number for each word of an Arrow array: equal for those that mean the same.
+    """A number for each word of an Arrow array, equal for equal meanings.
 
     Example
         >>> import pyarrow
         >>> word_codes(pyarrow.array(["flu", "Flu ", "7", "7.0"]), None).tolist()
         [0, 0, 1, 1]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     plain = pc.utf8_normalize(pc.cast(words, pa.large_string()), form="NFKC")
     plain = pc.utf8_lower(pc.utf8_trim_whitespace(plain))
     if isinstance(declared, Boolean):
@@ -196,43 +164,39 @@ def word_codes(words: Any, declared: Column | None) -> Whole:
     if number.any():
         digits = plain.filter(pa.array(number)).to_pylist()
         first: dict[Decimal, int] = {}  # 7 and 7.0 are equal, 2^53 and 2^53 + 1 are not
-        same = [first.setdefault(Decimal(text), place) for place, text in enumerate(digits)]
+        same = [first.setdefault(Decimal(text), index) for index, text in enumerate(digits)]
         codes[number] = codes[number][same]
     return codes
 
 
+def _noted(text: str, names: list[str]) -> list[str]:
+    return [text.format(named(names))] if names else []
+
+
 def respelled(names: list[str]) -> list[str]:
-    """Quasi-identifiers that are written in more than one way."""
-    if not names:
-        return []
-    return [
-        f"Some values of {named(names)} are written in more than one way, as 7 and 07 are, or a "
-        "blank and what is declared for it. An intruder can tell them apart, so they count as "
-        "different; written alike, k may be larger."
-    ]
+    """The note about quasi-identifiers that are written in more than one way."""
+    return _noted(
+        "Some values of {} are written in more than one way, such as 7 and 07, or a missing value "
+        "and the value declared for it. An intruder can distinguish them, so they count as "
+        "different; k may be larger if they are written alike.",
+        names,
+    )
 
 
 def renamed(names: list[str]) -> list[str]:
-    """Names of persons that may be written in more than one way."""
-    if not names:
-        return []
-    return [
-        f"Some values of {named(names)} may be two spellings of one person's, as 17 and 017 are, "
-        "or Ann and ann. Names are compared as they are stored, so each counts as a person: k and "
-        "l may be smaller."
-    ]
+    """The note about names of persons that may be written in more than one way."""
+    return _noted(
+        "Some values of {} may be two spellings of one person's name, such as 17 and 017, or Ann "
+        "and ann. Names are compared as stored, so each spelling counts as a person: k and l may "
+        "be smaller.",
+        names,
+    )
 
 
 def merged_values(names: list[str]) -> list[str]:
-    """Confidential values that count as one though they are written differently."""
-    if not names:
-        return []
-    return [
-        f"Some values of {named(names)} are written in more than one way, as flu and Flu are, or "
-        "7 and 7.0. They mean the same to whoever reads them, so they count as one for l and t."
-    ]
-
-
-def named(names: list[str]) -> str:
-    """Columns as they stand in a sentence."""
-    return ", ".join(f"`{name}`" for name in names)
+    """The note about confidential values that count as one though written differently."""
+    return _noted(
+        "Some values of {} are written in more than one way, such as flu and Flu, or 7 and 7.0. "
+        "They have the same meaning, so they count as one for l and t.",
+        names,
+    )

@@ -1,7 +1,7 @@
-"""t-closeness: how far a confidential column in each group is from the whole table.
+"""t-closeness: the distance of a confidential column in each group from the whole table.
 
 Both distances are computed in whole numbers and returned as fractions. Missing values are left out
-on both sides, and a group in which nothing is present says nothing.
+on both sides, and so is a group with missing values only.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ _SAFE = 2**62
 _NEAR = 1 - 1e-12
 
 
-def earth_movers(counts: Counts, *, ordered: bool) -> tuple[Fraction, int]:
-    """The largest earth mover's distance of a group from the whole table, and that group.
+def farthest(counts: Counts, *, ordered: bool) -> tuple[Fraction, Whole]:
+    """The largest earth mover's distance of a group from the whole table, from 0 to 1, and all
+    groups at this distance with the fewest values.
 
-    From 0, all groups like the whole, to 1.
+    The result does not depend on the order of groups. Some group must have a value, unless the
+    whole table has none.
 
     Parameters
         ordered: values lie on a line, neighbours at distance 1/(m-1) for m values in the table
@@ -30,16 +32,6 @@ def earth_movers(counts: Counts, *, ordered: bool) -> tuple[Fraction, int]:
 
     Source
         Thesis, section 7.2; the two ground distances are those of Li, Li, Venkatasubramanian 2007.
-    """
-    t, groups = farthest(counts, ordered=ordered)
-    return t, int(groups[0])
-
-
-def farthest(counts: Counts, *, ordered: bool) -> tuple[Fraction, Whole]:
-    """The same, and all groups of the fewest rows with a value among those that are so far.
-
-    Which of several groups comes first says nothing of the table. Some group must have a value,
-    unless none of the whole table has.
     """
     m, n = counts.totals.size, counts.rows
     if n == 0:
@@ -49,7 +41,7 @@ def farthest(counts: Counts, *, ordered: bool) -> tuple[Fraction, Whole]:
     sizes = counts.sizes[counts.filled]
     found = work.astype(np.float64) / sizes
     near = np.flatnonzero(found >= found.max() * _NEAR)
-    # of groups of one size the one with most work is farthest, and there are few sizes
+    # among groups of one size the one with most work is farthest, and there are few sizes
     near = near[np.argsort(sizes[near], kind="stable")]
     runs = np.flatnonzero(np.diff(sizes[near], prepend=0))
     most = np.maximum.reduceat(work[near], runs)
@@ -66,7 +58,7 @@ def beyond(counts: Counts, limit: Fraction, *, ordered: bool) -> NDArray[np.bool
     """Whether each group is farther from the whole table than a limit, exactly.
 
     Parameters
-        ordered: as for `earth_movers`.
+        ordered: as for `farthest`.
     """
     found = np.zeros(counts.sizes.size, np.bool_)
     m, n = counts.totals.size, counts.rows
@@ -82,10 +74,10 @@ def beyond(counts: Counts, limit: Fraction, *, ordered: bool) -> NDArray[np.bool
 
 
 def ratio(counts: Counts) -> Fraction | None:
-    """The largest quotient, either way up, of a value's share in a group and in the whole table.
+    """The largest ratio, or its inverse, of a value's shares in a group and in the whole table.
 
-    From 1, all groups like the whole. None where it is infinite: a value of the table that some
-    group lacks.
+    From 1, all groups distributed like the whole table. None if infinite: some group lacks a value
+    of the table.
 
     Source
         Thesis, definition 15 and equation 7.1.
@@ -105,10 +97,7 @@ def ratio(counts: Counts) -> Fraction | None:
 
 
 def _overtaken(below: Whole, shares: Whole, n: int) -> Whole:
-    """How many values of the table lie up to each of these numbers of rows, of n.
-
-    By a table of all numbers of rows, unless few are asked for.
-    """
+    """How many cumulative counts are at most each of these numbers of rows, of n."""
     if n > 4 * shares.size + 1000:
         return np.searchsorted(below, shares, side="right")
     found: Whole = np.cumsum(np.bincount(below, minlength=n + 1))[shares]
@@ -116,19 +105,19 @@ def _overtaken(below: Whole, shares: Whole, n: int) -> Whole:
 
 
 def _unrelated(counts: Counts) -> Whole:
-    """Of each filled group, n times its size times half the sum of |p - q|."""
+    """For each filled group, n times its size times half the sum of |p - q|."""
     inside = counts.times * counts.rows
     outside = counts.totals[counts.value] * counts.sizes[counts.group]
-    # what p has above q equals what q has above p, and p is above q only at values of the group
+    # the surplus of p over q equals that of q over p, and p exceeds q only at values of the group
     surplus: Whole = np.add.reduceat(np.maximum(inside - outside, 0), counts.starts)
     return surplus
 
 
 def _line(counts: Counts) -> Whole:
-    """Of each filled group, n times its size times the sum over values of |P - Q|, both cumulated.
+    """For each filled group, n times its size times the sum over values of |P - Q|, cumulative.
 
-    Between two values of a group its cumulated share is constant and the table's grows, so each
-    stretch is cut where the table overtakes the group, and prefix sums do the rest.
+    Between two values of a group its cumulative share is constant and the table's grows, so each
+    stretch is split where the table overtakes the group, and prefix sums do the rest.
     """
     m, n = counts.totals.size, counts.rows
     below = np.cumsum(counts.totals)
@@ -143,11 +132,11 @@ def _line(counts: Counts) -> Whole:
     stop[:-1] = counts.value[1:]
     last = np.append(counts.starts[1:], counts.value.size) - 1
     stop[last] = m
-    cut = np.clip(_overtaken(below, reached * n // sizes, n), start, stop)
+    split = np.clip(_overtaken(below, reached * n // sizes, n), start, stop)
     if m * n * int(counts.sizes.max()) >= _SAFE:
         prefix, sizes, reached = (part.astype(object) for part in (prefix, sizes, reached))
-    work = reached * n * (2 * cut - start - stop)
-    work += sizes * (prefix[start] + prefix[stop] - 2 * prefix[cut])
+    work = reached * n * (2 * split - start - stop)
+    work += sizes * (prefix[start] + prefix[stop] - 2 * prefix[split])
     total: Whole = np.add.reduceat(work, counts.starts)
     total += sizes[counts.starts] * prefix[counts.value[counts.starts]]
     return total

@@ -1,7 +1,7 @@
 """Rows in groups of equal codes, and how often each value occurs in each group.
 
-A missing quasi-identifier is a value like any other, equal to another missing one: whoever reads
-the table sees the blank.
+A missing quasi-identifier is a value like any other, equal to another missing one, because a reader
+of the table sees it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ class Groups:
 
     @cached_property
     def sizes(self) -> Whole:
-        """How many rows each group has."""
+        """The number of rows of each group."""
         return np.bincount(self.labels, minlength=self.count)
 
     def units(self, unit: Codes) -> Whole:
-        """How many different units each group has; missing ones are one and the same."""
+        """The number of different units of each group; missing ones are one and the same."""
         many = unit.count + 1
-        pairs = _distinct(self.labels * many + unit.codes + 1, self.count * many)
+        key = self.labels * many + unit.codes + 1
+        pairs = _occurring(key, self.count * many)[0]
         return np.bincount(pairs // many, minlength=self.count)
 
 
@@ -44,9 +45,9 @@ class Counts:
     """How often each value occurs in each group, one entry for each pair that occurs.
 
     group, value: the pair; entries are in the order of groups, then of values.
-    times: how many rows have it.
-    sizes: how many rows of each group have a value at all.
-    totals: how many rows of the whole table have each value.
+    times: the number of rows with this pair.
+    sizes: the number of rows of each group with a value.
+    totals: the number of rows of the whole table with each value.
     """
 
     group: Whole
@@ -57,12 +58,12 @@ class Counts:
 
     @cached_property
     def rows(self) -> int:
-        """How many rows of the whole table have a value; these may be some of its groups."""
+        """The number of rows of the whole table with a value; the groups may be some of it."""
         return int(self.totals.sum())
 
     @cached_property
     def distinct(self) -> Whole:
-        """How many different values each group has."""
+        """The number of different values of each group."""
         return np.bincount(self.group, minlength=self.sizes.size)
 
     @cached_property
@@ -94,48 +95,31 @@ def counted(groups: Groups, values: Codes, times: Whole | None = None) -> Counts
     """The counts of a column's values; missing ones are left out.
 
     Parameters
-        times: how many rows of the table each row stands for; one if nothing is said.
+        times: how many rows of the table each row stands for; one by default.
     """
     present = values.codes >= 0
     labels, codes = groups.labels, values.codes
     if not present.all():
         labels, codes = labels[present], codes[present]
-    if times is not None:
-        return _weighted(Groups(labels, groups.count), Codes(codes, values.count), times[present])
     width = max(values.count, 1)
     key = labels * width + codes
-    span = groups.count * width
-    if span <= _dense(key.size):
-        table = np.bincount(key, minlength=span)
-        pairs = np.flatnonzero(table)
-        times = table[pairs]
+    if times is None:
+        pairs, weights = _occurring(key, groups.count * width)
+        sizes = np.bincount(labels, minlength=groups.count)
+        totals = np.bincount(codes, minlength=values.count)
     else:
-        pairs, times = np.unique(key, return_counts=True)
-    return Counts(
-        group=pairs // width,
-        value=pairs % width,
-        times=times,
-        sizes=np.bincount(labels, minlength=groups.count),
-        totals=np.bincount(codes, minlength=values.count),
-    )
+        times = times[present]
+        pairs, numbers = np.unique(key, return_inverse=True)
+        weights = total(numbers.reshape(-1), times, pairs.size)
+        sizes = total(labels, times, groups.count)
+        totals = total(codes, times, values.count)
+    return Counts(pairs // width, pairs % width, weights, sizes, totals)
 
 
-def _weighted(groups: Groups, values: Codes, times: Whole) -> Counts:
-    width = max(values.count, 1)
-    pairs, places = np.unique(groups.labels * width + values.codes, return_inverse=True)
-    return Counts(
-        group=pairs // width,
-        value=pairs % width,
-        times=total(places.reshape(-1), times, pairs.size),
-        sizes=total(groups.labels, times, groups.count),
-        totals=total(values.codes, times, values.count),
-    )
-
-
-def total(places: Whole, times: Whole, count: int) -> Whole:
-    """The sum of the times at each place below `count`."""
+def total(indices: Whole, times: Whole, count: int) -> Whole:
+    """The sum of the times at each index below `count`."""
     found = np.zeros(count, np.int64)
-    np.add.at(found, places, times)
+    np.add.at(found, indices, times)
     return found
 
 
@@ -144,10 +128,13 @@ def _dense(rows: int) -> int:
     return 4 * rows + 1000
 
 
-def _distinct(key: Whole, span: int) -> Whole:
-    if span <= _dense(key.size):
-        return np.flatnonzero(np.bincount(key, minlength=span))
-    return np.unique(key)
+def _occurring(key: Whole, span: int) -> tuple[Whole, Whole]:
+    """The keys that occur, ascending, and how often."""
+    if span > _dense(key.size):
+        return np.unique(key, return_counts=True)
+    table = np.bincount(key, minlength=span)
+    keys = np.flatnonzero(table)
+    return keys, table[keys]
 
 
 def _numbered(key: Whole, span: int) -> Groups:
@@ -160,7 +147,7 @@ def _numbered(key: Whole, span: int) -> Groups:
     if span > _LARGEST_KEY >> bits:
         _, labels = np.unique(key, return_inverse=True)
         return Groups(labels.astype(np.int64), int(labels.max()) + 1)
-    # one sort of keys that carry their row is several times faster than sorting rows by key
+    # sorting keys packed with their row is several times faster than sorting rows by key
     packed = np.sort((key << bits) | np.arange(key.size))
     rows = packed & ((1 << bits) - 1)
     packed >>= bits

@@ -1,8 +1,8 @@
-"""l-diversity: how many values of a confidential column each group has.
+"""l-diversity: the number of values of a confidential column in each group.
 
-A group in which nothing is present has one value, the blank; elsewhere blanks do not count, for
-they hide no one. A person with fifty rows is no fifty persons: what a group gives away of its
-members is read from who has which value at least once, never from how many rows say so.
+A group with missing values only has one value; elsewhere missing values do not count, because they
+hide nobody. A person with fifty rows is not fifty persons: what a group reveals about its members
+depends on who has which value at least once, not on the number of rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NEAR = 1e-9
 
 
 def distinct_values(counts: Counts) -> Whole:
-    """How many different values each group has, at least 1. The least of them is the table's l.
+    """The number of different values of each group, at least 1. The least of them is the table's l.
 
     Source
         Thesis, section 2.8; Machanavajjhala et al. 2007.
@@ -30,10 +30,10 @@ def distinct_values(counts: Counts) -> Whole:
 
 
 def effective_values(counts: Counts, most: Whole | None = None) -> NDArray[np.float64]:
-    """The exponential of the entropy of each group's values: as if so many were equally frequent.
+    """The exponential of the entropy of each group's values: that of so many equally frequent ones.
 
-    Between 1 and the number of different values, or `most` where that is given. A table is entropy
-    l-diverse for every l up to the least of them.
+    Between 1 and the number of different values, or `most`. A table is entropy l-diverse for every
+    l up to the least of them.
     """
     effective = np.ones(counts.sizes.size)
     if counts.filled.size:
@@ -48,7 +48,7 @@ def effective_values(counts: Counts, most: Whole | None = None) -> NDArray[np.fl
 def least_effective(counts: Counts, most: Whole) -> float:
     """The least of `effective_values`, to the last digit whatever the order of groups and values.
 
-    Sums of doubles depend on their order, so those of the groups that may be least are made anew,
+    Sums of doubles depend on their order, so those of groups near the least are computed again,
     from the smallest count to the largest.
     """
     found = effective_values(counts, most)
@@ -62,11 +62,11 @@ def least_effective(counts: Counts, most: Whole) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Holdings:
-    """Who has which value, each said once: entry i says that a person of a group has a value.
+    """Who has which value: entry i is a person of a group with a value, each once.
 
     groups: the group of each entry, among all groups.
     values: the value of each entry.
-    persons: who has it; a person in two groups is two.
+    persons: the person of each entry; a person in two groups counts as two.
     """
 
     groups: Groups
@@ -75,17 +75,15 @@ class Holdings:
 
 
 def holdings(groups: Groups, values: Codes, unit: Codes) -> Holdings:
-    """Who has which value in which group; missing values are left out."""
+    """Who has which value in which group, without missing values."""
     present = np.flatnonzero(values.codes >= 0)
     labels, codes = groups.labels[present], values.codes[present]
     if present.size == 0:
-        nothing = np.zeros(0, np.int64)
-        none = Codes(nothing, values.count)
-        return Holdings(Groups(nothing, groups.count), none, Groups(nothing, 0))
+        return Holdings(Groups(labels, groups.count), Codes(codes, values.count), Groups(labels, 0))
     who = grouped([Codes(labels, groups.count), Codes(unit.codes[present], unit.count)], codes.size)
-    told = grouped([Codes(who.labels, who.count), Codes(codes, values.count)], codes.size)
-    first = np.empty(told.count, np.int64)
-    first[told.labels[::-1]] = np.arange(codes.size)[::-1]
+    entries = grouped([Codes(who.labels, who.count), Codes(codes, values.count)], codes.size)
+    first = np.empty(entries.count, np.int64)
+    first[entries.labels[::-1]] = np.arange(codes.size)[::-1]
     return Holdings(
         Groups(labels[first], groups.count),
         Codes(codes[first], values.count),
@@ -93,45 +91,45 @@ def holdings(groups: Groups, values: Codes, unit: Codes) -> Holdings:
     )
 
 
-def needed_values(held: Holdings) -> Whole:
-    """How many values it takes, at least, so that every person of a group has one of them.
+def needed_values(entries: Holdings) -> Whole:
+    """A lower bound of how many values it takes so that every person of a group has one of them.
 
     Guarantee
-        1 exactly if all persons of the group share a value: whoever is known to be in the group
-        has it. Where each person has one value, the number of different values. Never more than the
-        true number, which is that of a smallest hitting set and hard to compute.
+        1 exactly if all persons of the group share a value: an intruder who finds somebody there
+        learns it. If each person has one value, the number of different values. Never more than the
+        true number, the size of a smallest hitting set, which is hard to compute.
 
-    Whoever has a single value needs that one. The others, if they have none of those, need at least
-    their number divided by how many of them the most frequent value serves.
+    A person with a single value needs that one. The others, if they have none of those, need at
+    least their number divided by how many of them the most frequent value covers.
     """
-    groups, size = held.groups.count, held.values.codes.size
+    groups, size = entries.groups.count, entries.values.codes.size
     if size == 0:
         return np.ones(groups, np.int64)
-    pairs = grouped([Codes(held.groups.labels, groups), held.values], size)
-    single = held.persons.sizes[held.persons.labels] == 1
+    pairs = grouped([Codes(entries.groups.labels, groups), entries.values], size)
+    single = entries.persons.sizes[entries.persons.labels] == 1
     forced = np.zeros(pairs.count, np.bool_)
     forced[pairs.labels[single]] = True
-    served = np.zeros(held.persons.count, np.bool_)
-    served[held.persons.labels[forced[pairs.labels]]] = True
+    served = np.zeros(entries.persons.count, np.bool_)
+    served[entries.persons.labels[forced[pairs.labels]]] = True
     group_of_pair = np.zeros(pairs.count, np.int64)
-    group_of_pair[pairs.labels] = held.groups.labels
-    group_of_person = np.zeros(held.persons.count, np.int64)
-    group_of_person[held.persons.labels] = held.groups.labels
+    group_of_pair[pairs.labels] = entries.groups.labels
+    group_of_person = np.zeros(entries.persons.count, np.int64)
+    group_of_person[entries.persons.labels] = entries.groups.labels
     needed = np.bincount(group_of_pair[forced], minlength=groups)
     rest = np.bincount(group_of_person[~served], minlength=groups)
-    serves = np.bincount(pairs.labels[~served[held.persons.labels]], minlength=pairs.count)
+    serves = np.bincount(pairs.labels[~served[entries.persons.labels]], minlength=pairs.count)
     most = np.ones(groups, np.int64)
     np.maximum.at(most, group_of_pair, serves)
     return np.maximum(needed + -(-rest // most), 1)
 
 
 def values_in(codes: Whole, labels: Whole, persons: Whole | None = None) -> Whole:
-    """How many values each group has, at least 1; with persons, `needed_values` of each.
+    """The number of values of each group, at least 1; with persons, its `needed_values`.
 
     Parameters
-        codes: the value of each row, numbered from 0; -1 where it is missing.
+        codes: the value of each row, numbered from 0; -1 if missing.
         labels: the group of each row, numbered from 0.
-        persons: whose each row is; None if each row is a person.
+        persons: the person of each row; None if each row is a person.
     """
     groups = Groups(labels, int(labels.max()) + 1)
     values = Codes(codes, int(codes.max()) + 1)
@@ -141,5 +139,5 @@ def values_in(codes: Whole, labels: Whole, persons: Whole | None = None) -> Whol
 
 
 def single_valued(codes: Whole, labels: Whole, persons: Whole | None = None) -> int:
-    """How many groups have no more than one value of a column, or one that everybody has."""
+    """The number of groups with a single value of a column, or one that all persons have."""
     return int((values_in(codes, labels, persons) == 1).sum())

@@ -1,16 +1,16 @@
-"""Columns that follow from others: whoever has those has this one too, whatever was done to it.
+"""Columns that follow from others: an intruder who knows those learns this one, however protected.
 
-Numbers are told by a linear regression, as a total is by its parts. Any value is told by the rows
-that agree in one or two other columns, as a town is by its postcode. Both are lower bounds: what
-follows in another way, or from three columns that are no sum, is not found.
+Numbers follow by linear regression, such as a total from its parts. Any value follows from the rows
+that agree in one or two other columns, such as a town from its postcode. Both are lower bounds:
+other dependences, or those on three columns that are not linear, are not detected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,14 @@ Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 LINEAR = 0.99
-"""The R² from which a number follows from others: what is left open has a tenth of its spread."""
+"""The R² from which a number follows from others: residuals have a tenth of its spread."""
 PURE = 0.9
-"""The share of what the most frequent value leaves open that other columns must tell: with it, nine
-of ten who would be mistaken by guessing are right."""
+"""The proportional reduction in error from which a column follows from others: of ten errors made
+by guessing the most frequent value, nine are avoided."""
 ROWS_EACH = 10
-"""So many rows are needed for each column that takes part; among fewer, agreement is chance."""
+"""The number of rows needed for each column involved; in fewer, agreement may be chance."""
 MOST_ROWS = 50_000
-"""Of a longer table every second, third, ... row is looked at."""
+"""In a longer table every second, third, ... row is examined."""
 
 _ALIKE = 1e-10
 
@@ -41,11 +41,10 @@ _ALIKE = 1e-10
 class Determined:
     """A column that follows from others.
 
-    name: the column.
-    by: the columns that tell it, no more of them than are needed.
-    measure: "linear": R² of a regression, 0 to 1; or "groups": the share of what the most frequent
-        value leaves open that is told by the other rows with equal values in `by`, 0 to 1.
-    score: how much of it; 1 is all.
+    by: the columns it follows from, no more than needed.
+    measure: "linear": R² of a regression; or "groups": the proportional reduction in error, over
+        guessing the most frequent value, from the other rows with equal values in `by`.
+    score: its value, from 0 to 1.
     """
 
     name: str
@@ -55,15 +54,15 @@ class Determined:
 
     def __str__(self) -> str:
         if self.measure == "linear":
-            much = f"R² = {shortly(self.score, 4)}"
+            score = f"R² = {shortly(self.score, 4)}"
         else:
-            much = f"{percent(self.score)} of what the most frequent value leaves open"
-        return f"`{self.name}` follows from {named(self.by)} ({much})"
+            score = f"{percent(self.score)} fewer errors than by guessing the most frequent value"
+        return f"`{self.name}` follows from {named(self.by)} ({score})"
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """One column as it is compared: codes for equal values, places on a line if it has numbers."""
+    """A column to compare: codes, equal for equal values, and the values themselves if numeric."""
 
     name: str
     codes: Codes
@@ -71,19 +70,15 @@ class Seen:
 
     @classmethod
     def of(cls, values: Values) -> Seen:
-        """A column that was read; of infinite numbers only what is equal counts."""
+        """A column that was read; if some number is infinite, only equality counts."""
         try:
             line = None if values.kind == "category" else values.numbers()
         except Refused:
             line = None
         return cls(values.name, values.coded(), line)
 
-    def thinned(self, step: int) -> Seen:
-        """Every so many rows of it."""
-        return self if step == 1 else self.only(slice(None, None, step))
-
     def only(self, rows: slice) -> Seen:
-        """These rows of it."""
+        """These rows of the column."""
         found, codes = np.unique(self.codes.codes[rows], return_inverse=True)
         blank = int(found.size > 0 and found[0] < 0)
         kept = Codes(codes.astype(np.int64).reshape(-1) - blank, found.size - blank)
@@ -91,7 +86,7 @@ class Seen:
 
     @cached_property
     def standard(self) -> Real | None:
-        """The numbers with mean 0 and length 1, blanks in the middle; None if they do not vary."""
+        """The numbers with mean 0 and length 1, missing ones 0; None if they do not vary."""
         if self.line is None:
             return None
         gone = np.isnan(self.line)
@@ -105,7 +100,7 @@ class Seen:
 
     @cached_property
     def alone(self) -> int:
-        """How many rows have no value, or one that no other row has."""
+        """The number of rows without a value, or with one that no other row has."""
         present = self.codes.codes[self.codes.codes >= 0]
         times = np.bincount(present, minlength=self.codes.count)
         return int((times == 1).sum()) + self.codes.codes.size - present.size
@@ -119,30 +114,21 @@ def determined(targets: Sequence[Seen], by: Sequence[Seen]) -> list[Determined]:
     """
     if not targets or not by:
         return []
-    rows = targets[0].codes.codes.size
-    step = -(-rows // MOST_ROWS)
-    asked = [column.thinned(step) for column in targets]
-    known = [column.thinned(step) for column in by]
-    products = _Products(known)
+    step = -(-targets[0].codes.codes.size // MOST_ROWS)
+    if step > 1:
+        every = slice(None, None, step)
+        targets, by = ([column.only(every) for column in columns] for columns in (targets, by))
+    products = _Products(by)
     found = []
-    for target in asked:
-        best = max(_ways(target, known, products), key=lambda way: way.score, default=None)
-        if best is not None:
-            found.append(best)
+    for target in targets:
+        others = [column for column in by if column.name != target.name]
+        both = (_linear(target, products), _by_groups(target, others))
+        found += sorted(filter(None, both), key=lambda one: -one.score)[:1]
     return found
 
 
-def _ways(target: Seen, known: Sequence[Seen], products: _Products) -> Iterator[Determined]:
-    linear = _linear(target, products)
-    if linear is not None:
-        yield linear
-    groups = _by_groups(target, [column for column in known if column.name != target.name])
-    if groups is not None:
-        yield groups
-
-
 class _Products:
-    """Columns of numbers, and the correlation of every two of them."""
+    """Numeric columns, and the correlation of every two."""
 
     def __init__(self, known: Sequence[Seen]) -> None:
         pairs = [(column.name, column.standard) for column in known]
@@ -151,15 +137,11 @@ class _Products:
         lines = np.array(list(self.columns.values()))
         self.square = lines @ lines.T if self.columns else np.empty((0, 0))
 
-    def with_target(self, line: Real) -> Mapping[str, float]:
-        """The correlation of each with another column."""
-        return {name: float(column @ line) for name, column in self.columns.items()}
-
     def share(self, names: Sequence[str], toward: Mapping[str, float]) -> float:
         """R² of a regression on these columns."""
-        places = [self.names.index(name) for name in names]
+        indices = [self.names.index(name) for name in names]
         right = np.array([toward[name] for name in names])
-        square = self.square[np.ix_(places, places)]
+        square = self.square[np.ix_(indices, indices)]
         weights = np.linalg.lstsq(square, right, rcond=_ALIKE)[0]
         return float(np.clip(right @ weights, 0, 1))
 
@@ -169,14 +151,14 @@ def _linear(target: Seen, products: _Products) -> Determined | None:
     others = [name for name in products.names if name != target.name]
     if line is None or not others:
         return None
-    toward = products.with_target(line)
+    toward = {name: float(column @ line) for name, column in products.columns.items()}
     if products.share(others, toward) < LINEAR:
         return None
     chosen: list[str] = []
     while not chosen or products.share(chosen, toward) < LINEAR:
         left = [name for name in others if name not in chosen]
         chosen.append(max(left, key=lambda name: products.share([*chosen, name], toward)))
-    for name in list(chosen):  # what was needed at first may not be any more
+    for name in list(chosen):  # a column chosen early may no longer be needed
         rest = [other for other in chosen if other != name]
         if rest and products.share(rest, toward) >= LINEAR:
             chosen = rest
@@ -196,29 +178,20 @@ def _by_groups(target: Seen, known: Sequence[Seen]) -> Determined | None:
         if not left or target.codes.codes.size < ROWS_EACH * (len(chosen) + 2):
             return None
         tried = [guess.right([*chosen, column]) for column in left]
-        best = max(range(len(left)), key=lambda place: (tried[place], -place))
-        if tried[best] == _NOBODY:
+        best = max(range(len(left)), key=lambda index: (tried[index], -index))
+        by_others, by_all = tried[best]
+        if by_all == 0:
             return None
         chosen.append(left[best])
-        score = guess.share(tried[best].by_others)
+        score = guess.share(by_others)
         if score >= PURE:
             by = tuple(column.name for column in chosen)
             return Determined(name=target.name, by=by, measure="groups", score=score)
     return None
 
 
-class _Right(NamedTuple):
-    """How many values are guessed rightly: by the other rows of a group, and by all of them."""
-
-    by_others: int
-    by_all: int
-
-
-_NOBODY = _Right(0, 0)
-
-
 class _Guess:
-    """How well the values of a column are guessed from the other rows of a group."""
+    """Guesses of a column's values from the other rows of a group."""
 
     def __init__(self, target: Seen) -> None:
         self._codes = target.codes
@@ -227,29 +200,30 @@ class _Guess:
         self._alone = int((totals == 1).sum())
 
     def share(self, right: int) -> float:
-        """The share of what the most frequent value leaves open that is guessed rightly."""
+        """The proportional reduction in error of so many correct guesses."""
         if self._rows == self._most:
             return 0.0
         return max(0.0, (right - self._most) / (self._rows - self._most))
 
-    def right(self, columns: Sequence[Seen]) -> _Right:
-        """How many values are guessed rightly in groups that agree in these columns.
+    def right(self, columns: Sequence[Seen]) -> tuple[int, int]:
+        """The number of correct guesses in groups that agree in these columns: by the other rows of
+        a group, and by all of its rows.
 
-        None are counted where it is clear that others guess too few: a value that occurs once, or
-        has nobody beside it, is guessed by no other row.
+        0 if clearly too few: a value that occurs once, or alone in its group, is guessed by no
+        other row.
         """
         if self._few(max(self._alone, *(one.alone for one in columns))):
-            return _NOBODY
+            return 0, 0
         groups = grouped([column.codes for column in columns], self._codes.codes.size)
         if self._few(int((groups.sizes == 1).sum())):
-            return _NOBODY
+            return 0, 0
         counts = counted(groups, self._codes)
         top = np.maximum.reduceat(counts.times, counts.starts)
         first = counts.times == np.repeat(top, counts.distinct[counts.filled])
         several = np.add.reduceat(first, counts.starts, dtype=np.int64) > 1
         second = np.maximum.reduceat(np.where(first, 0, counts.times), counts.starts)
         # a row does not vote for itself
-        return _Right(int(top[~several & (top - 1 > second)].sum()), int(top.sum()))
+        return int(top[~several & (top - 1 > second)].sum()), int(top.sum())
 
     def _few(self, alone: int) -> bool:
         return self.share(self._rows - alone) < PURE

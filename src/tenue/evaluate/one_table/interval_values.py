@@ -1,8 +1,8 @@
-"""How a recoded value is written, and how much of its domain it may be.
+"""The text of a generalised value, and the share of its domain that it covers.
 
-Numbers, dates and datetimes are intervals, `[30, 39]`, both ends included. A category is the name
-of a concept that covers it; without a taxonomy it is one of a set, `{Bern, Genf}`, or, of many in
-the declared order, `{Bern … Genf}`. `*` may be anything. A value that is written as itself is one.
+Numbers, dates and datetimes become intervals, `[30, 39]`, both ends included. A category becomes
+the name of a concept that covers it; without a taxonomy a set, `{Bern, Genf}`, or a range in the
+declared order, `{Bern … Genf}`. `*` covers the whole domain.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ...text import exactly
 
 ANYTHING = "*"
 MOST_LISTED = 8
-"""A longer set is written by its ends."""
+"""A longer set is written as a range."""
 
 _BETWEEN = " … "
 _INTERVAL = re.compile(r"\[(.*), (.*)\]", re.DOTALL)
@@ -32,7 +32,7 @@ _SPECIAL = re.compile(r'[{},"…]|^\s|\s$')
 
 
 def interval(low: Value, high: Value) -> str:
-    """The text of everything between two values.
+    """The text of all values between two.
 
     Example
         >>> interval(30, 39), interval(Fraction(1, 2), Fraction(3, 4))
@@ -42,7 +42,7 @@ def interval(low: Value, high: Value) -> str:
 
 
 def anything(labels: Collection[str]) -> str:
-    """The text that may be any of these categories: a star, or more if a star is one of them."""
+    """The text that covers all of these categories: a star, or more if that is one of them."""
     text = ANYTHING
     while text in labels:
         text += ANYTHING
@@ -50,9 +50,9 @@ def anything(labels: Collection[str]) -> str:
 
 
 def ends(column: Bounded, text: str) -> tuple[int, int]:
-    """The ends of an interval in grid steps above the low bound; of one value, twice that value.
+    """The ends of an interval in grid steps above the low bound; twice the value of a single one.
 
-    Refused if they are no values of the column.
+    Refused if they are not values of the column.
     """
     if text == ANYTHING:
         return 0, column.steps
@@ -65,7 +65,7 @@ def one_of(labels: Sequence[str], known: Collection[str] = ()) -> str:
     """The text of a set of categories; of one, the category itself.
 
     Parameters
-        known: all categories: where one is called like the set, the set gets more braces.
+        known: all categories; if one has the name of the set, the set gets more braces.
 
     Example
         >>> one_of(["Bern", "Genf"]), one_of(["Bern"]), one_of(["a, b", "c"])
@@ -84,15 +84,15 @@ def one_of(labels: Sequence[str], known: Collection[str] = ()) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """What the values of a declared column may be, and which part of it a text leaves open."""
+    """The values of a declared column, and the share of them that a text covers."""
 
     column: Column
 
     def penalty(self, text: str) -> Fraction:
         """The normalised certainty penalty of a text: 0 for one value, 1 for the whole domain.
 
-        Of an interval its width over that of the bounds; of a category the share of all categories
-        that it may be, or 0 if that is one. Refused if the text is neither a value nor recoded.
+        For an interval its width over that of the bounds; for a category the share of all
+        categories that it covers, or 0 if it covers one. Other texts are refused.
         """
         if text in self._sizes:
             return self._share(self._sizes[text])
@@ -100,23 +100,21 @@ class Domain:
             return Fraction(1)
         try:
             if isinstance(self.column, Bounded):
-                return self._interval(self.column, text)
+                low, high = ends(self.column, text)
+                return Fraction(max(high - low, 0), max(self.column.steps, 1))
             if text.startswith("{") and text.endswith("}"):
                 inside = text[1:-1]
                 while inside in self._sizes and inside.startswith("{"):
-                    inside = inside[1:-1]  # braces that set it apart from the category
+                    inside = inside[1:-1]  # braces that distinguish it from the category
                 return self._share(self._listed(inside))
-        except (Refused, ValueError):
+        except (Refused, KeyError, ValueError):
             pass
         raise refuse("evaluate.cell-not-recoded", column=self.column.name, type=self.column.type)
 
-    def _interval(self, column: Bounded, text: str) -> Fraction:
-        low, high = ends(column, text)
-        return Fraction(max(high - low, 0), max(column.steps, 1))
-
     def _listed(self, inside: str) -> int:
-        places = self._places
-        found = {places[_label(item)] for item in _ITEM.findall(inside)}
+        items = map(str.strip, _ITEM.findall(inside))
+        labels = (str(json.loads(item)) if item.startswith('"') else item for item in items)
+        found = {self._positions[label] for label in labels}
         if _BETWEEN in _QUOTE.sub("", inside):
             return max(found) - min(found) + 1
         return len(found)
@@ -125,9 +123,8 @@ class Domain:
         return Fraction(size if size > 1 else 0, self._all)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        """Where each category of one without a taxonomy stands."""
-        return _Known({name: place for place, name in enumerate(names_of(self.column))})
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(names_of(self.column))}
 
     @cached_property
     def _all(self) -> int:
@@ -142,7 +139,7 @@ class Domain:
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
-        """How many categories each name covers."""
+        """The number of categories that each name covers."""
         if not isinstance(self.column, Category) or isinstance(self.column.stated, tuple):
             return dict.fromkeys(names_of(self.column), 1)
         tree = self._tree
@@ -150,13 +147,8 @@ class Domain:
         return {**dict.fromkeys(tree.leaf_of, 1), **dict(zip(tree.names, covered, strict=True))}
 
 
-class _Known(dict[str, int]):
-    def __missing__(self, name: str) -> int:
-        raise ValueError(name)
-
-
 def names_of(column: Column) -> tuple[str, ...]:
-    """What a column without order or taxonomy may hold, in the declared order."""
+    """The values of a column without order or taxonomy, in the declared order."""
     if isinstance(column, Boolean):
         return ("false", "true")
     return column.categories if isinstance(column, Category) else ()
@@ -170,8 +162,3 @@ def _written(value: Value) -> str:
 
 def _item(label: str) -> str:
     return json.dumps(label, ensure_ascii=False) if _SPECIAL.search(label) else label
-
-
-def _label(text: str) -> str:
-    text = text.strip()
-    return str(json.loads(text)) if text.startswith('"') else text

@@ -1,10 +1,10 @@
-"""An original table and its masked version, attribute by attribute: row i is the same record,
-unless it is said that rows are not related.
+"""An original table and its masked version, attribute by attribute; row i is the same record unless
+`related` is false.
 
-The distance of two values is that of section 6.4.2: the difference of numbers (dates count days,
-datetimes seconds), the semantic distance of categories, who without a taxonomy are all equally far
-apart. A value that is missing on one side only is as far away as the attribute's values can be;
-missing on both sides is no difference.
+The distance of two values is that of section 6.4.2: the difference of numbers (dates in days,
+datetimes in seconds) and the semantic distance of categories, which without a taxonomy are all
+equally far apart. The distance is the largest of the attribute if a value is missing on one side
+only, and 0 if it is missing on both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...arguments import moderate
 from ...errors import refuse
 from ...schema import Category, Column, Date, Table
 from ...taxonomy import Taxonomy
-from ..column_types import Values, domain, typed
+from ..column_types import Values, column_of, domain, typed
 from ..rows import Rows, open_rows
 
 Real = NDArray[np.float64]
@@ -39,9 +39,9 @@ class Numeric:
     """An attribute of numbers or times; NaN is missing.
 
     declared: the width of the declared domain.
-    time: whether these are days or seconds since 1970 began.
-    origin: from where values are counted: 0, unless some are beyond 2^53, where doubles cannot hold
-        all whole numbers. Then they are exact while no two are farther than 2^53 apart.
+    time: whether these are days or seconds since 1970.
+    origin: is subtracted from all values: 0, unless some are beyond 2^53, where doubles cannot hold
+        all whole numbers. Differences are then exact up to 2^53.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Numeric:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether no value is missing on either side."""
+        """Whether no value is missing."""
         return not (np.isnan(self.original).any() or np.isnan(self.masked).any())
 
     @cached_property
@@ -64,10 +64,10 @@ class Numeric:
         both = np.concatenate([self.original, self.masked])
         both = both[~np.isnan(both)]
         spread = float(both.max() - both.min()) if both.size else 0.0
-        return spread or 1.0  # a blank is not the one value that all others have
+        return spread or 1.0  # a missing value differs from a constant
 
     def squared(self, masked: Whole, original: Whole, scale: float = 1.0) -> Real:
-        """Squared distances of masked rows to original rows, with the shape of the two together."""
+        """Squared distances of masked to original rows, broadcast."""
         with np.errstate(over="ignore"):
             apart = self.masked[masked] / scale - self.original[original] / scale
             squares: Real = apart * apart
@@ -97,24 +97,22 @@ class Nominal:
 
     @property
     def count(self) -> int:
-        """How many words there are."""
+        """The number of words."""
         return len(self.words)
 
     @cached_property
     def distances(self) -> Real:
-        """The semantic distance of every two words, with one row and column more for missing."""
+        """The semantic distance of every two words; last row and column are for missing values."""
         words = self._semantic(self.taxonomy) if self.taxonomy else _FLAT * (1 - np.eye(self.count))
-        # the largest distance is known rounded up: words that far apart are as far as a blank
+        # `reach` is rounded up: words at the largest distance are as far apart as a missing value
         far = words.max(initial=0)
-        table = np.full(
-            (self.count + 1, self.count + 1), far if self.reach - far < _STEP else self.reach
-        )
-        table[: self.count, : self.count] = words
+        far = far if self.reach - far < _STEP else self.reach
+        table = np.pad(words, (0, 1), constant_values=far)
         table[self.count, self.count] = 0
         return table
 
     def squared(self, masked: Whole, original: Whole, scale: float = 1.0) -> Real:
-        """Squared distances of masked rows to original rows, with the shape of the two together."""
+        """Squared distances of masked to original rows, broadcast."""
         one, other = self.masked[masked], self.original[original]
         if self.taxonomy is None:
             apart = np.where(one == other, 0.0, _FLAT / scale)
@@ -129,10 +127,10 @@ class Nominal:
                 "evaluate.taxonomy-column-too-varied", name=self.name, most_words=_MOST_WORDS
             )
         above = [taxonomy.ancestors(word) for word in self.words]
-        place = {concept: i for i, concept in enumerate(sorted(set().union(*above)))}
-        member = np.zeros((len(above), len(place)))
+        index = {concept: i for i, concept in enumerate(sorted(set().union(*above)))}
+        member = np.zeros((len(above), len(index)))
         for row, concepts in zip(member, above, strict=True):
-            row[[place[concept] for concept in concepts]] = 1
+            row[[index[concept] for concept in concepts]] = 1
         common = member @ member.T
         sizes = member.sum(axis=1)
         union = sizes[:, None] + sizes[None, :] - common
@@ -155,12 +153,12 @@ def paired(
     """The attributes of the two tables.
 
     Parameters
-        columns: which; all that both have if not given, but for identifiers if there is a schema.
-        schema: what types, domains and taxonomies the columns have.
+        columns: by default, all that both tables have; with a schema, without identifiers.
+        schema: the types, domains and taxonomies of the columns.
         related: whether row i of both is the same record. If not, one table may have more rows, and
-            only what looks at each side by itself may be asked of the attributes.
-        recoded: whether categories may be others than the declared ones, such as sets of them. Two
-            different ones are then all equally far apart.
+            the sides must not be compared row by row.
+        recoded: whether undeclared categories, such as sets of declared ones, are allowed. All
+            different ones are then equally far apart.
     """
     first, second = open_rows(original), open_rows(masked)
     names = _chosen(first, second, columns, schema)
@@ -169,13 +167,13 @@ def paired(
     rows = {len(column) for column in (*before.values(), *after.values())}
     if related and len(rows) > 1:
         raise refuse("evaluate.tables-differ-in-rows")
-    made = []
+    found = []
     for one, other in names:
-        declared = None if schema is None else schema.columns.get(one)
+        declared = column_of(schema, one)
         left = typed(one, before[one], declared, written=first.written)
         right = typed(other, after[other], declared, written=second.written)
-        made.append(_attribute(left, right, declared, recoded=recoded))
-    return made
+        found.append(_attribute(left, right, declared, recoded=recoded))
+    return found
 
 
 def divisors(attributes: list[Attribute], scale: object) -> list[float]:
@@ -224,28 +222,13 @@ def _attribute(left: Values, right: Values, declared: Column | None, *, recoded:
         origin = left.least_of_large or right.least_of_large
         one, other = (side.numbers(days=days, origin=origin) for side in (left, right))
         return Numeric(left.name, one, other, domain(declared), left.kind == "time", origin)
+    sides = left.words(), right.words()
+    words = sorted({word for side in sides for word in side if word is not None})
     taxonomy = declared.taxonomy if isinstance(declared, Category) else None
-    words, others = left.words(), right.words()
-    if recoded and taxonomy is not None and not _is_known((*words, *others), taxonomy):
+    if taxonomy is not None and not {*taxonomy.categories, *taxonomy.concepts}.issuperset(words):
+        if not recoded:
+            raise refuse("evaluate.value-outside-taxonomy", column=left.name)
         taxonomy = None
-    return _nominal(left.name, words, others, taxonomy)
-
-
-def _nominal(name: str, left: list[Any], right: list[Any], taxonomy: Taxonomy | None) -> Nominal:
-    words = sorted({word for word in (*left, *right) if word is not None})
-    place: dict[Any, int] = {word: i for i, word in enumerate(words)}
-    place[None] = -1
-    if taxonomy is not None:
-        _check_known(name, words, taxonomy)
-    one, other = (np.array([place[word] for word in side], np.int64) for side in (left, right))
-    return Nominal(name, one, other, tuple(words), taxonomy)
-
-
-def _check_known(name: str, words: list[str], taxonomy: Taxonomy) -> None:
-    if not _is_known(words, taxonomy):
-        raise refuse("evaluate.value-outside-taxonomy", column=name)
-
-
-def _is_known(words: Iterable[Any], taxonomy: Taxonomy) -> bool:
-    known = {None, *taxonomy.categories, *taxonomy.concepts}
-    return known.issuperset(words)
+    code: dict[Any, int] = {word: i for i, word in enumerate(words)} | {None: -1}
+    before, after = (np.array([code[word] for word in side], np.int64) for side in sides)
+    return Nominal(left.name, before, after, tuple(words), taxonomy)

@@ -1,10 +1,8 @@
-"""How each column is distributed, before and after.
-
-That is how a generalised number, or a bucket of numbers, is drawn beside the numbers it came from.
-A value stands for half a grid step on either side, so that both are measured alike.
+"""The distribution of each column, before and after.
 
 Numbers and times are counted in equal bins, categories by their most frequent values. Rows of an
-interval are spread evenly over it.
+interval are spread evenly over it; a value covers half a grid step on either side, so that
+generalised numbers and original ones are measured alike.
 """
 
 from __future__ import annotations
@@ -12,37 +10,47 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...arguments import checked_call, whole
 from ...errors import Refused
-from ...schema import Bounded, Table
+from ...schema import Bounded, Column, Table
 from ...text import shortly
 from ..check import schema_of
-from ..column_types import Values, typed
+from ..check_result import plain
+from ..column_types import Values, column_of, decoded, typed
 from ..one_table.interval_values import ends
 from ..rows import Rows, open_rows
-from .attributes import Attribute, Names, Nominal, Numeric, paired
+from .attributes import Attribute, Names, Numeric, paired
 
 Real = NDArray[np.float64]
 
+BINS = 24
+MOST_WORDS = 12
+OTHERS, MISSING = "(others)", "(missing)"
+_ZERO = datetime.datetime(1970, 1, 1)
+_DAY = 24 * 60 * 60
 _QUANTILES = 1000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Moved:
-    """How far one column's distribution moved. 0 is best everywhere; None where it has no meaning.
+    """The change of one column's distribution. 0 is best everywhere; None where it is undefined.
 
-    mean, variance: |after - before| / |before|, infinite if it was 0 before and is not now; times
-        have no such mean.
+    mean, variance: |after - before| / |before|, infinite if only the value before is 0; times have
+        no such mean.
     quantiles: the mean distance between the sorted columns, over the width of the domain (of the
-        original's values if none is declared): 0 to 1, more if values left that width.
-    histogram: half the sum of differences of shares, over equal bins or over categories: 0 to 1.
-    missing: the share of values that became missing, less those that were before: -1 to 1.
+        original's values if none is declared): 0 to 1, more if values left that range.
+    histogram: the total variation over equal bins or categories: 0 to 1.
+    missing: the change of the share of missing values: -1 to 1.
     """
 
     name: str
@@ -53,6 +61,11 @@ class Moved:
     missing: float
 
 
+def moved_as_json(column: Moved) -> dict[str, Any]:
+    """The facts as JSON has them; infinity as "inf"."""
+    return {name: plain(value) for name, value in asdict(column).items()}
+
+
 @checked_call
 def distributions(
     original: object, masked: object, columns: Names = None, bins: int = 20, schema: object = None
@@ -60,9 +73,9 @@ def distributions(
     """How far masking moved the distribution of each column.
 
     Parameters
-        columns: which columns; all that both have if not given.
-        bins: into how many equal parts numbers are counted.
-        schema: the domains of columns; what the original holds if there is none.
+        columns: by default, all that both tables have.
+        bins: the number of equal bins for numbers.
+        schema: the domains of columns; by default, the range of the original's values.
 
     Example
         >>> (found,) = distributions([[0.0], [10.0]], [[5.0], [5.0]])
@@ -81,21 +94,18 @@ def distributions(
 
 def moved(attribute: Attribute, bins: int = 20) -> Moved:
     """The same, of one attribute."""
-    return (
-        _numbers_moved(attribute, bins)
-        if isinstance(attribute, Numeric)
-        else _words_moved(attribute)
-    )
-
-
-def _words_moved(attribute: Nominal) -> Moved:
-    count = len(attribute.words)
-    shares = [
-        np.bincount(side + 1, minlength=count + 1) / side.size
+    if isinstance(attribute, Numeric):
+        return _numbers_moved(attribute, bins)
+    one, other = (
+        np.bincount(side + 1, minlength=attribute.count + 1) / side.size
         for side in (attribute.original, attribute.masked)
-    ]
-    moved_shares = float(np.abs(shares[0] - shares[1]).sum() / 2)
-    return _only_shares(attribute.name, moved_shares, float(shares[1][0] - shares[0][0]))
+    )
+    return _only_shares(attribute.name, total_variation(one, other), float(other[0] - one[0]))
+
+
+def total_variation(one: Real, other: Real) -> float:
+    """Half the sum of the differences of shares."""
+    return float(np.abs(one - other).sum() / 2)
 
 
 def _only_shares(name: str, share: float, gone: float) -> Moved:
@@ -110,20 +120,16 @@ def _numbers_moved(attribute: Numeric, bins: int) -> Moved:
         share = 0.0 if before.size == after.size else 1.0
         return _only_shares(attribute.name, share, gone[1] - gone[0])
     low, high = float(before.min()), float(before.max())
-    width = attribute.declared or high - low
+    mean, variance = float(before.mean()), float(before.var())
+    change = _over(abs(float(after.mean()) - mean), abs(mean + attribute.origin))
     return Moved(
         name=attribute.name,
-        mean=None if attribute.time else _mean(before, after, attribute.origin),
-        variance=_over(abs(float(after.var()) - float(before.var())), float(before.var())),
-        quantiles=_over(_sorted_distance(before, after), width),
+        mean=None if attribute.time else change,
+        variance=_over(abs(float(after.var()) - variance), variance),
+        quantiles=_over(_sorted_distance(before, after), attribute.declared or high - low),
         histogram=_histogram(before, after, low, high, bins, gone),
         missing=gone[1] - gone[0],
     )
-
-
-def _mean(before: Real, after: Real, origin: int) -> float:
-    one, other = float(before.mean()), float(after.mean())
-    return _over(abs(other - one), abs(one + origin))
 
 
 def _over(amount: float, whole_amount: float) -> float:
@@ -142,28 +148,24 @@ def _sorted_distance(before: Real, after: Real) -> float:
 def _histogram(
     before: Real, after: Real, low: float, high: float, bins: int, gone: list[float]
 ) -> float:
-    """Over equal bins of the original's range, one bin for what lies beyond, one for missing."""
+    """Over equal bins of the original's range, one bin for values outside, one for missing ones."""
     shares = []
     for side, missing in zip((before, after), gone, strict=True):
-        place = np.zeros(side.size) if high == low else np.floor((side - low) / (high - low) * bins)
-        place[side == high] = bins - 1
-        place[(side < low) | (side > high)] = bins
-        inside = np.bincount(place.astype(np.int64), minlength=bins + 1) / side.size
+        bin_of = np.zeros(side.size)
+        if high > low:
+            bin_of = np.floor((side - low) / (high - low) * bins)
+        bin_of[side == high] = bins - 1
+        bin_of[(side < low) | (side > high)] = bins
+        inside = np.bincount(bin_of.astype(np.int64), minlength=bins + 1) / side.size
         shares.append(np.append(inside * (1 - missing), missing))
-    return float(np.abs(shares[0] - shares[1]).sum() / 2)
-
-
-# -- Intervals as a distribution: the rows of each are spread evenly over it -----------------------
-
-_DAY = 24 * 60 * 60
+    return total_variation(*shares)
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Stretches of a line, and which share of all rows lies in each.
+    """Intervals of a line, from `low` to `high`, with the share of all rows in each.
 
-    low, high: where each stretch begins and ends.
-    share: the share of all rows in it; with `missing`, they sum to 1.
+    The shares and `missing` sum to 1.
     """
 
     low: Real
@@ -172,7 +174,7 @@ class Spread:
     missing: float
 
     def shares(self, edges: Real) -> tuple[float, ...]:
-        """The share of rows in each bin; what doubles hold for no length is at its lower end."""
+        """The share of rows in each bin; an interval of length 0 in doubles is at its lower end."""
         length = self.high - self.low
         width = np.where(length > 0, length, 1)
         below = []
@@ -183,7 +185,7 @@ class Spread:
 
 
 def spread_of_intervals(values: Values, column: Bounded) -> Spread | None:
-    """What a release shows of a column; None if a text is neither an interval nor a value."""
+    """A released column; None if some text is neither an interval nor a value."""
     counted = word_shares(values)
     missing = counted.pop(None, 0.0)
     if not counted:
@@ -203,57 +205,43 @@ def spread_of_intervals(values: Values, column: Bounded) -> Spread | None:
 
 
 def spread_of_values(values: Values, column: Bounded) -> Spread | None:
-    """The same of a column of numbers or times; None if there are none."""
+    """A column of numbers or times; None if it has none."""
     numbers = values.numbers()
-    held = numbers[~np.isnan(numbers)]
-    if not held.size:
+    present = numbers[~np.isnan(numbers)]
+    if not present.size:
         return None
-    found, times = np.unique(held, return_counts=True)
+    found, times = np.unique(present, return_counts=True)
     half = float(column.grid) * _unit(column) / 2
-    return Spread(found - half, found + half, times / numbers.size, 1 - held.size / numbers.size)
+    missing = 1 - present.size / numbers.size
+    return Spread(found - half, found + half, times / numbers.size, missing)
 
 
 def word_shares(values: Values) -> dict[str | None, float]:
-    """The share of each word, and of blanks under None; in the order of words, so that no last
-    digit of a sum tells in which order rows came."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    array = values.array
-    if pyarrow.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    counts = pc.value_counts(pc.cast(array, pyarrow.large_string()))
-    size = len(array)
+    """The share of each word, and of missing values under None; in the order of words, so that
+    the last digits of sums do not reveal the order of rows."""
+    size = len(values.array)
+    counts = pc.value_counts(pc.cast(decoded(values.array), pa.large_string()))
     found = {one["values"]: one["counts"] / size for one in counts.to_pylist()}
     return dict(sorted(found.items(), key=lambda pair: (pair[0] is None, pair[0] or "")))
 
 
 def _unit(column: Bounded) -> int:
-    """How many of what edges count is one of what the column counts: of days, their seconds."""
+    """The length of the column's unit in that of edges: of days, their seconds."""
     return _DAY if column.type == "date" else 1
-
-
-# -- How each column is distributed, before and after: what a report draws -------------------------
-
-BINS = 24
-MOST_WORDS = 12
-OTHERS, MISSING = "(others)", "(missing)"
-
-_ZERO = datetime.datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Marginal:
-    """The shares of one column's values, over all rows.
+    """The distribution of one column, over all rows.
 
-    edges: where bins begin and end; none for categories.
+    edges: the ends of bins; none for categories.
     categories: the categories that are drawn; none for bins.
-    after: the share of the released rows in each bin or category.
-    before: the same of the original, for its holder alone; None where only the release is looked
-        at, or where its values are of another kind.
-    time: whether edges are seconds since 1970 began.
-    spread: whether the release has intervals, and their rows are spread evenly over them.
-    missing: the share of blanks, after and before, which no bin holds.
+    after: the share of released rows in each bin or category.
+    before: the same of the original, for its holder alone; None without an original, or if its
+        values are of another kind.
+    time: whether edges are seconds since 1970.
+    spread: whether the release has intervals, whose rows are spread evenly over them.
+    missing: the shares of missing values, after and before, which are in no bin.
     """
 
     name: str
@@ -267,7 +255,7 @@ class Marginal:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The categories, or the bins as text, which is written when somebody reads it."""
+        """The categories, or the bins as text, which is formatted on demand."""
         bins = pairwise(self.edges)
         return self.categories or tuple(_bin(low, high, self.time) for low, high in bins)
 
@@ -275,60 +263,50 @@ class Marginal:
 def marginals(
     original: object | None, released: object, schema: object = None
 ) -> tuple[Marginal, ...]:
-    """How the columns of a release are distributed, beside those of the original.
+    """The distributions of a release's columns, beside those of the original.
 
     Guarantee
-        Without an original, everything follows from the released rows and the schema alone: bins
-        and the choice of categories too.
+        Without an original, everything follows from the released rows and the schema alone,
+        including bins and the choice of categories.
 
     Parameters
-        original: None to look at the release alone.
-        schema: what types the columns have; identifiers and undeclared columns are left out.
+        original: None for the release alone.
+        schema: the types of the columns; identifiers and undeclared columns are left out.
 
     Example
         >>> (found,) = marginals([[1], [1], [2]], [[1], [2], [2]])
         >>> found.words, [round(share, 2) for share in found.after]
         (('1', '2'), [0.33, 0.67])
     """
-    declared = schema_of(schema)
-    after = open_rows(released)
-    before = None if original is None else open_rows(original)
-    names = [name for name in after.names if _is_shown(name, declared)]
-    shown = _read(after, names, declared)
-    held = {} if before is None else _read(before, _spelled(before, names), declared)
+    declared, after = schema_of(schema), open_rows(released)
+    identifiers = () if declared is None else [column.name for column in declared.identifiers]
+    columns = {name: column_of(declared, name) for name in after.names}
+    names = [
+        name
+        for name, column in columns.items()
+        if declared is None or (column is not None and column.name not in identifiers)
+    ]
+    originals: dict[str, Values] = {}
+    if original is not None:
+        before = open_rows(original)
+        originals = _read(
+            before, [found for name in names if (found := before.find(name))], declared
+        )
     return tuple(
-        _marginal(shown[name], held.get(name.lower()), _bounded(shown[name].name, declared))
-        for name in shown
+        _marginal(values, originals.get(name), columns[values.name])
+        for name, values in _read(after, names, declared).items()
     )
 
 
-def _bounded(name: str, schema: Table | None) -> Bounded | None:
-    column = None if schema is None else schema.columns.get(name)
-    return column if isinstance(column, Bounded) else None
-
-
-def _is_shown(name: str, schema: Table | None) -> bool:
-    if schema is None:
-        return True
-    column = schema.columns.get(name)
-    return column is not None and column.name not in {one.name for one in schema.identifiers}
-
-
-def _spelled(rows: Rows, names: Sequence[str]) -> list[str]:
-    found = (rows.find(name) for name in names)
-    return [name for name in found if name is not None]
-
-
 def _read(rows: Rows, names: Sequence[str], schema: Table | None) -> dict[str, Values]:
-    made = {}
-    for name, column in rows.read(names).items():
-        declared = None if schema is None else schema.columns.get(name)
-        made[name.lower()] = typed(name, column, declared, written=rows.written)
-    return made
+    return {
+        name.lower(): typed(name, column, column_of(schema, name), written=rows.written)
+        for name, column in rows.read(names).items()
+    }
 
 
-def _marginal(after: Values, before: Values | None, column: Bounded | None) -> Marginal:
-    if column is not None and after.kind == "category":
+def _marginal(after: Values, before: Values | None, column: Column | None) -> Marginal:
+    if isinstance(column, Bounded) and after.kind == "category":
         intervals = spread_of_intervals(after, column)
         if intervals is not None:
             numbers = before is not None and before.kind != "category"
@@ -336,28 +314,31 @@ def _marginal(after: Values, before: Values | None, column: Bounded | None) -> M
             return _of_intervals(after.name, column, intervals, kept)
     if before is not None and (before.kind == "category") != (after.kind == "category"):
         before = None
-    if after.kind == "category":
-        return _of_words(after, before)
-    return _of_numbers(after, before)
+    sides = [after] if before is None else [after, before]
+    return _of_words(sides) if after.kind == "category" else _of_numbers(sides)
 
 
-def _of_numbers(after: Values, before: Values | None) -> Marginal:
-    sides = [one.numbers() for one in (after, before) if one is not None]
-    held = [side[~np.isnan(side)] for side in sides]
-    time = after.kind == "time"
-    edges = _edges(held, _DAY if time and after.days else 1)
-    shares = [
-        tuple((np.histogram(some, edges)[0] / side.size).tolist())
-        for some, side in zip(held, sides, strict=True)
-    ]
-    gone = [1 - some.size / side.size for some, side in zip(held, sides, strict=True)]
+def _and_before(sides: Sequence[T]) -> tuple[T, T | None]:
+    """Of the release and of the original, if there is one."""
+    return sides[0], sides[1] if len(sides) > 1 else None
+
+
+def _of_numbers(columns: Sequence[Values]) -> Marginal:
+    sides = [column.numbers() for column in columns]
+    present = [side[~np.isnan(side)] for side in sides]
+    time = columns[0].kind == "time"
+    edges = _edges(present, _DAY if time and columns[0].days else 1)
+    pairs = list(zip(present, sides, strict=True))
+    after, before = _and_before(
+        [tuple((np.histogram(some, edges)[0] / side.size).tolist()) for some, side in pairs]
+    )
     return Marginal(
-        name=after.name,
+        name=columns[0].name,
         edges=tuple(edges.tolist()),
-        after=shares[0],
-        before=shares[1] if before is not None else None,
+        after=after,
+        before=before,
         time=time,
-        missing=(gone[0], gone[1] if before is not None else None),
+        missing=_and_before([1 - some.size / side.size for some, side in pairs]),
     )
 
 
@@ -366,20 +347,20 @@ def _of_intervals(name: str, column: Bounded, after: Spread, before: Spread | No
     low = min(side.low.min() for side in sides)
     high = max(side.high.max() for side in sides)
     edges = np.linspace(low, high, BINS + 1)
-    time = column.type != "number"
+    shares = _and_before([side.shares(edges) for side in sides])
     return Marginal(
         name=name,
         edges=tuple(edges.tolist()),
-        after=after.shares(edges),
-        before=None if before is None else before.shares(edges),
-        time=time,
-        missing=(after.missing, None if before is None else before.missing),
+        after=shares[0],
+        before=shares[1],
+        time=column.type != "number",
+        missing=_and_before([side.missing for side in sides]),
         spread=True,
     )
 
 
 def _edges(sides: Sequence[Real], step: float) -> Real:
-    """The ends of equal bins; one for each value where they are few multiples of a step."""
+    """The ends of equal bins; one bin for each value, if these are few multiples of a step."""
     values = np.concatenate(sides)
     if values.size == 0:
         return np.array([0.0, 1.0])
@@ -400,12 +381,12 @@ def _bin(low: float, high: float, time: bool) -> str:
 
 
 def moment(seconds: float) -> str:
-    """A time as people write it; the day alone where that is far enough apart."""
+    """The day of a time."""
     return (_ZERO + datetime.timedelta(seconds=seconds)).date().isoformat()
 
 
-def _of_words(after: Values, before: Values | None) -> Marginal:
-    sides = [word_shares(one) for one in (after, before) if one is not None]
+def _of_words(columns: Sequence[Values]) -> Marginal:
+    sides = [word_shares(column) for column in columns]
     missing = [side.pop(None, 0.0) for side in sides]
     total: dict[str, float] = {}
     for side in sides:
@@ -420,11 +401,12 @@ def _of_words(after: Values, before: Values | None) -> Marginal:
         listed = [side.get(word, 0.0) for word in most]
         listed += [sum(side.get(word, 0.0) for word in rest)] if rest else []
         shares.append(tuple(listed + ([gone] if any(missing) else [])))
+    after, before = _and_before(shares)
     return Marginal(
-        name=after.name,
+        name=columns[0].name,
         edges=(),
         categories=tuple(words),
-        after=shares[0],
-        before=shares[1] if before is not None else None,
-        missing=(missing[0], missing[1] if before is not None else None),
+        after=after,
+        before=before,
+        missing=_and_before(missing),
     )

@@ -1,19 +1,18 @@
-"""How alike two tables are as wholes, where no row of one is a row of the other.
+"""The similarity of two tables as wholes, whose rows are not related.
 
-A model of single columns sees their means only. Whoever replaces every row by the mean of all
-would pass it, so squares and products of columns are features too: spreads and correlations.
+A model of single columns detects differences of their means only: a table in which every row is the
+mean of all would pass. So squares and products of columns are features too, for variances and
+correlations.
 
-Nothing here is drawn: directions and boxes follow fixed sequences that fill their space evenly, so
-that the same two tables always have the same figures.
+Nothing is random: directions and boxes follow fixed sequences that fill their space evenly, so that
+the same two tables always have the same figures.
 """
 
 from __future__ import annotations
 
-import itertools
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -23,12 +22,13 @@ from numpy.typing import NDArray
 from ...arguments import checked_call, whole
 from ...text import percent, shortly
 from ..check import schema_of
-from ..check_result import plain
+from ..check_result import Printed
 from .attributes import Attribute, Names, Numeric, paired
-from .distribution import Moved, moved
+from .distribution import Moved, moved, moved_as_json, total_variation
 from .information_loss import CorrelationDifference, correlation_of
 
 Real = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 _MOST_WORDS = 50
 _MOST_CROSSED = 20
@@ -38,16 +38,27 @@ _STEPS = 50
 _SMALL = 1e-10
 _RIDGE = 1e-6
 
+DIRECTIONS = 64
+"""The number of directions along which the clouds of numbers are compared."""
+BOXES = 1000
+"""The number of conjunctions of intervals that are counted in both tables."""
+MOST_BOXED = 50_000
+"""In larger tables, boxes are counted in every so many rows."""
+BINS = 20
+"""The number of bins, of equally many original rows, in which pairs of numbers are counted."""
+
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
 
 @dataclass(frozen=True, kw_only=True)
 class Propensity:
-    """How well masked rows are told from original ones.
+    """How well a model distinguishes masked rows from original ones.
 
     score: the mean of (p - 1/2)^2, p being the estimated probability that a row is masked. 0 if the
-        model cannot tell them apart: the columns then agree in means, spreads and correlations, and
-        may still differ in what no square or product shows. 1/4 if every row is recognised.
-    ratio: the score over what a second sample of the same population would have on average, which
-        is features / (4 * rows of both): below 1 the masked table is closer than such a sample.
+        model cannot distinguish them: the columns then agree in means, variances and correlations,
+        but may differ in what no square or product shows. 1/4 if every row is recognised.
+    ratio: the score over the average score of a second sample of the same population, which is
+        features / (4 * rows of both): below 1 the masked table is closer than such a sample.
     """
 
     score: float
@@ -56,16 +67,15 @@ class Propensity:
 
 @checked_call
 def propensity(original: object, masked: object, columns: Names = None) -> Propensity:
-    """Tells masked rows from original ones by logistic regression on columns, squares and products.
+    """Distinguishes masked from original rows by a logistic regression.
 
-    Numbers enter with their values and squares, and once more as a flag where some are missing;
-    categories enter with a flag for each of their 50 most frequent values. Of the first 20 columns,
-    the products of every two are features too; a category enters them with the flag of its second
-    most frequent value. Of a long table every second, third, ... row is taken: at most 100,000
-    rows, and 4 million numbers in all.
+    Features are numbers and their squares, flags of missing numbers, and flags of the 50 most
+    frequent values of each category. Products of every two of the first 20 columns are features
+    too, with the flag of a category's second most frequent value. In a long table every second,
+    third, ... row is used: at most 100,000 rows, and 4 million numbers in all.
 
     Parameters
-        columns: which columns; all that both have if not given.
+        columns: by default, all that both tables have.
 
     Example
         >>> propensity([[1.0], [2.0], [3.0]], [[3.0], [1.0], [2.0]]).score
@@ -74,7 +84,7 @@ def propensity(original: object, masked: object, columns: Names = None) -> Prope
         True
 
     Source
-        Woo et al. 2009. By chance: the estimates have covariance 4 S^-1 / N where S is that of the
+        Woo et al. 2009. By chance: the estimates have covariance 4 S^-1 / N with S that of the
         features, and the score is about b'Sb / 16, whose mean is features / (4 N). (Snoke et al.
         2018 have half of it, for tables drawn from a model that was fitted to the original.)
     """
@@ -91,7 +101,7 @@ def propensity_of(attributes: list[Attribute]) -> Propensity:
     design = np.column_stack([np.ones(2 * rows), *own, *crossed])
     chances = _fitted(design, np.repeat([0.0, 1.0], rows))
     score = float(((chances - 0.5) ** 2).mean())
-    # a feature that others make up, as the square of a flag, cannot fit chance once more
+    # a feature that follows from others, such as the square of a flag, cannot fit chance once more
     features = int(np.linalg.matrix_rank(design.T @ design / (2 * rows), hermitian=True)) - 1
     by_chance = features / (4 * 2 * rows)
     return Propensity(score=score, ratio=score / by_chance if by_chance else 0.0)
@@ -102,7 +112,7 @@ def _stride(rows: int, most: int) -> int:
 
 
 def _features(attributes: Sequence[Attribute], step: int) -> tuple[list[Real], list[Real]]:
-    """What columns say by themselves; and what squares and every two of them say together."""
+    """Features of single columns; and squares and products."""
     own, leading, squares = [], [], []
     for attribute in attributes:
         found = _of_column(attribute, step)
@@ -115,12 +125,12 @@ def _features(attributes: Sequence[Attribute], step: int) -> tuple[list[Real], l
 
 
 def _of_column(attribute: Attribute, step: int) -> list[Real]:
-    """The first of these stands for the column where columns are multiplied."""
+    """The features of a column; the first one enters products."""
     both = np.concatenate([attribute.original[::step], attribute.masked[::step]])
     if not isinstance(attribute, Numeric):
         found, times = np.unique(both, return_counts=True)
         frequent = found[np.argsort(-times, kind="stable")][:_MOST_WORDS]
-        # the most frequent one is what the others are compared with
+        # the most frequent value is the reference category
         return [(both == word).astype(np.float64) for word in frequent[1:]]
     gone = np.isnan(both)
     flags = [gone.astype(np.float64)] if gone.any() and not gone.all() else []
@@ -140,7 +150,7 @@ def _standard(column: Real) -> Real:
 def _fitted(design: Real, masked: Real) -> Real:
     """The probabilities of a logistic regression, by Newton's method.
 
-    A trace of ridge keeps it finite where rows can be told apart completely.
+    A small ridge keeps it finite if rows can be distinguished completely.
     """
     weights = np.zeros(design.shape[1])
     ridge = _RIDGE * np.eye(design.shape[1])
@@ -156,34 +166,18 @@ def _fitted(design: Real, masked: Real) -> Real:
     return chances
 
 
-# -- How alike two tables are as wholes, where no row of one is a row of the other -----------------
-
-Whole = NDArray[np.int64]
-
-DIRECTIONS = 64
-"""Along how many directions the cloud of numbers is compared."""
-BOXES = 1000
-"""How many conjunctions of intervals are counted in both tables."""
-MOST_BOXED = 50_000
-"""In larger tables, boxes are counted among every so many rows."""
-BINS = 20
-"""Into how many parts of equally many original rows numbers are cut where pairs are counted."""
-
-_GOLDEN = (math.sqrt(5) - 1) / 2
-
-
 @dataclass(frozen=True, kw_only=True)
-class Likeness:
-    """How far a released table is from the original as a whole. 0 is best everywhere. Computed
-    from the original: for the holder only.
+class Likeness(Printed):
+    """The distance of a released table from the original as a whole. 0 is best everywhere.
+    Computed from the original: for the holder only.
 
-    columns: how far each column's own distribution moved.
-    kolmogorov: for each column of numbers, the largest difference of its cumulated shares.
-    sliced: the mean distance of the sorted projections of the numbers on many directions, every
-        column over the width of its domain; None without a column of numbers.
-    pairs: half the sum of differences of shares, over the cells of two columns, meaned over all
-        pairs; None with a single column. By pair in `by_pair`.
-    correlation: how far correlations moved; None with fewer than two columns of numbers.
+    columns: how far the distribution of each column moved.
+    kolmogorov: for each numeric column, the largest difference of cumulative shares.
+    sliced: the sliced Wasserstein distance of the numbers, every column over the width of its
+        domain; None without a numeric column.
+    pairs: the total variation over the cells of two columns, averaged over all pairs; None with a
+        single column. By pair in `by_pair`.
+    correlation: how far correlations moved; None with fewer than two numeric columns.
     boxes: the mean difference between the shares of rows in boxes of one to three columns.
     """
 
@@ -199,10 +193,7 @@ class Likeness:
         """The facts as JSON has them."""
         return {
             "for": "the holder alone",
-            "columns": [
-                {name: plain(value) for name, value in asdict(column).items()}
-                for column in self.columns
-            ],
+            "columns": list(map(moved_as_json, self.columns)),
             "kolmogorov": dict(self.kolmogorov),
             "sliced_wasserstein": self.sliced,
             "pair_total_variation": self.pairs,
@@ -216,15 +207,11 @@ class Likeness:
             "boxes": self.boxes,
         }
 
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict())
-
     @property
     def in_short(self) -> str:
         """The loss in one sentence."""
         return (
-            "The share of rows between limits of one to three columns is off by "
+            "The share of rows within a box of one to three columns is off by "
             f"{percent(self.boxes)} on average."
         )
 
@@ -232,8 +219,8 @@ class Likeness:
         lines = []
         if self.pairs is not None:
             lines.append(
-                f"The shares of two columns together are off by {percent(self.pairs)} on average "
-                "(total variation over all pairs)."
+                f"The joint distributions of two columns are off by {percent(self.pairs)} on "
+                "average (total variation over all pairs)."
             )
         if self.sliced is not None:
             lines.append(
@@ -250,8 +237,8 @@ class Likeness:
             cells = (column.quantiles, apart.get(column.name), column.histogram)
             shown = " ".join(f"{'' if cell is None else shortly(cell, 3):>9}" for cell in cells)
             lines.append(f"{column.name:<{width}}  {shown}")
-        lines.append("How far each moved, 0 is not at all: quantiles over the width of the domain,")
-        lines.append("cumulated shares at their worst, shares by total variation.")
+        lines.append("Changes, 0 is none: quantiles over the width of the domain, cumulated shares")
+        lines.append("at their largest difference, shares by total variation.")
         return "\n".join(lines)
 
 
@@ -259,12 +246,12 @@ class Likeness:
 def likeness(
     original: object, released: object, schema: object = None, bins: int = BINS
 ) -> Likeness:
-    """How alike two tables are whose rows have nothing to do with each other.
+    """The similarity of two tables whose rows are not related.
 
     Parameters
         original, released: tables; one may have more rows than the other.
-        schema: domains and taxonomies; what the original holds if there is none.
-        bins: into how many parts of equally many original rows numbers are cut, to count pairs.
+        schema: domains and taxonomies; by default, the range of the original's values.
+        bins: the number of bins, of equally many original rows, in which pairs are counted.
 
     Example
         >>> likeness([[0.0], [10.0]], [[10.0], [0.0]]).sliced
@@ -276,12 +263,12 @@ def likeness(
 
 
 def likeness_of(attributes: Sequence[Attribute], bins: int = BINS) -> Likeness:
-    """The same, of attributes that were read."""
+    """The same, of attributes."""
     numbers = [one for one in attributes if isinstance(one, Numeric) and one.complete]
-    cut = [_cut(attribute, bins) for attribute in attributes]
+    binned = [_binned(attribute, bins) for attribute in attributes]
     far = tuple(
-        (one.name, other.name, _apart(cut[i], cut[j]))
-        for (i, one), (j, other) in itertools.combinations(enumerate(attributes), 2)
+        (one.name, other.name, _apart(binned[i], binned[j]))
+        for (i, one), (j, other) in combinations(enumerate(attributes), 2)
     )
     return Likeness(
         columns=tuple(moved(attribute, bins) for attribute in attributes),
@@ -290,13 +277,13 @@ def likeness_of(attributes: Sequence[Attribute], bins: int = BINS) -> Likeness:
         pairs=float(np.mean([distance for *_, distance in far])) if far else None,
         by_pair=far,
         correlation=correlation_of(list(attributes)),
-        boxes=_boxes(cut),
+        boxes=_boxes(binned),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Cut:
-    """A column as small whole numbers, on both sides; the last one is missing."""
+class _Binned:
+    """A column as the numbers of its cells, on both sides; the last cell is for missing values."""
 
     original: Whole
     released: Whole
@@ -304,27 +291,28 @@ class _Cut:
     ordered: bool
 
 
-def _cut(attribute: Attribute, bins: int) -> _Cut:
+def _binned(attribute: Attribute, bins: int) -> _Binned:
     if not isinstance(attribute, Numeric):
         count = len(attribute.words)
         sides = [np.where(side < 0, count, side) for side in (attribute.original, attribute.masked)]
-        return _Cut(sides[0], sides[1], count + 1, False)
-    held = attribute.original[~np.isnan(attribute.original)]
-    edges = np.unique(np.quantile(held, np.arange(1, bins) / bins)) if held.size else held
-    made = []
-    for side in (attribute.original, attribute.masked):
-        place = np.searchsorted(edges, side, side="right")
-        made.append(np.where(np.isnan(side), edges.size + 1, place).astype(np.int64))
-    return _Cut(made[0], made[1], edges.size + 2, True)
-
-
-def _apart(one: _Cut, other: _Cut) -> float:
-    """The total variation of the two sides over the cells of two columns."""
-    shares = [
-        np.bincount(left * other.cells + right, minlength=one.cells * other.cells) / left.size
-        for left, right in ((one.original, other.original), (one.released, other.released))
+        return _Binned(sides[0], sides[1], count + 1, False)
+    present = attribute.original[~np.isnan(attribute.original)]
+    edges = np.unique(np.quantile(present, np.arange(1, bins) / bins)) if present.size else present
+    sides = [
+        np.where(np.isnan(side), edges.size + 1, np.searchsorted(edges, side, side="right"))
+        for side in (attribute.original, attribute.masked)
     ]
-    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+    return _Binned(sides[0], sides[1], edges.size + 2, True)
+
+
+def _apart(one: _Binned, other: _Binned) -> float:
+    """The total variation of the two sides over the cells of two columns."""
+    return total_variation(
+        *(
+            np.bincount(left * other.cells + right, minlength=one.cells * other.cells) / left.size
+            for left, right in ((one.original, other.original), (one.released, other.released))
+        )
+    )
 
 
 def _kolmogorov(before: Real, after: Real) -> float:
@@ -340,18 +328,16 @@ def _sliced(numbers: Sequence[Numeric]) -> float:
         np.stack([side / one.reach for one, side in zip(numbers, sides, strict=True)])
         for sides in ([one.original for one in numbers], [one.masked for one in numbers])
     )
-    total = 0.0
     directions = _directions(len(numbers))
-    for direction in directions:
-        total += _transport(np.sort(direction @ before), np.sort(direction @ after))
-    return total / len(directions)
+    distances = (_transport(np.sort(one @ before), np.sort(one @ after)) for one in directions)
+    return sum(distances) / len(directions)
 
 
 def _transport(before: Real, after: Real) -> float:
     """The area between the two quantile functions, exactly; both sides are sorted."""
     if before.size == after.size:
         return float(np.abs(before - after).mean())
-    # both functions are constant between these levels, in parts of 1 / (rows before * rows after)
+    # both functions are constant between these levels, in units of 1 / (rows before * rows after)
     steps = (np.arange(1, side.size + 1) for side in (before, after))
     ends = np.union1d(next(steps) * after.size, next(steps) * before.size)
     apart = np.abs(before[(ends - 1) // after.size] - after[(ends - 1) // before.size])
@@ -359,7 +345,7 @@ def _transport(before: Real, after: Real) -> float:
 
 
 def _directions(dimensions: int) -> Real:
-    """Unit vectors that fill the sphere evenly; in one dimension, the one there is."""
+    """Unit vectors that fill the sphere evenly; in one dimension, the only one."""
     if dimensions == 1:
         return np.ones((1, 1))
     normal = _evenly(DIRECTIONS, dimensions + dimensions % 2)
@@ -377,23 +363,23 @@ def _evenly(count: int, dimensions: int) -> Real:
     return np.asarray((0.5 + np.arange(1, count + 1)[:, None] * steps) % 1.0)
 
 
-def _boxes(cut: Sequence[_Cut]) -> float:
-    """The mean difference of shares over boxes: an interval of numbers, one category, of up to
+def _boxes(columns: Sequence[_Binned]) -> float:
+    """The mean difference of shares over boxes: intervals of numbers, or one category, of up to
     three columns."""
     total = 0.0
-    sizes = (cut[0].original.size, cut[0].released.size)
-    steps = [max(1, size // MOST_BOXED) for size in sizes]
-    rows = [len(range(0, size, step)) for size, step in zip(sizes, steps, strict=True)]
-    for which in _evenly(BOXES, 10):
-        inside = [np.ones(count, bool) for count in rows]
-        many = 1 + int(which[0] * min(3, len(cut)))
-        chosen = {int(which[1 + i] * len(cut)) for i in range(many)}
-        for i, column in enumerate(sorted(chosen)):
-            one = cut[column]
-            ends = sorted(int(which[4 + 2 * i + j] * one.cells) for j in (0, 1))
-            low, high = ends if one.ordered else (ends[0], ends[0])
-            for side, values in enumerate((one.original, one.released)):
-                tried = values[:: steps[side]]
-                inside[side] &= (tried >= low) & (tried <= high)
+    sides = [
+        [side[:: max(1, side.size // MOST_BOXED)] for side in (column.original, column.released)]
+        for column in columns
+    ]
+    for point in _evenly(BOXES, 10):
+        inside = [np.ones(side.size, bool) for side in sides[0]]
+        many = 1 + int(point[0] * min(3, len(columns)))
+        chosen = {int(point[1 + i] * len(columns)) for i in range(many)}
+        for i, number in enumerate(sorted(chosen)):
+            column = columns[number]
+            ends = sorted(int(point[4 + 2 * i + j] * column.cells) for j in (0, 1))
+            low, high = ends if column.ordered else (ends[0], ends[0])
+            for flags, values in zip(inside, sides[number], strict=True):
+                flags &= (values >= low) & (values <= high)
         total += abs(float(inside[0].mean()) - float(inside[1].mean()))
     return total / BOXES

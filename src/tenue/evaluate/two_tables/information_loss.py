@@ -1,4 +1,4 @@
-"""What masking did to values and to correlations."""
+"""How masking changed values and correlations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sse(original: object, masked: object, columns: Names = None, schema: object 
 
     Parameters
         original, masked: tables in which row i is the same record.
-        columns: which columns; all that both have if not given.
+        columns: by default, all that both tables have.
         schema: taxonomies of categories, and domains for missing values.
 
     Example
@@ -43,14 +43,14 @@ def sse_of(attribute: Attribute) -> float:
 
 @checked_call
 def within(original: object, masked: object, percent: object, columns: Names = None) -> float:
-    """The share of numbers that lie within so many percent of the truth: 0 (safe) to 1.
+    """The share of numbers that lie within `percent` percent of the truth: 0 (safe) to 1.
 
     Numbers that are missing in the original do not count; those missing in the masked table are
     not within.
 
     Parameters
         percent: 1 for one percent of the true value, either way.
-        columns: which columns; all numbers that both have if not given.
+        columns: by default, all numeric ones that both tables have.
 
     Example
         >>> within([[100], [200], [0]], [[101], [190], [0]], 1)
@@ -63,7 +63,7 @@ def within(original: object, masked: object, percent: object, columns: Names = N
 
 
 def numbers_among(attributes: list[Attribute]) -> list[Numeric]:
-    """Those that have percentages: numbers, not times."""
+    """The attributes of numbers, not of times."""
     return [a for a in attributes if isinstance(a, Numeric) and not a.time]
 
 
@@ -84,15 +84,12 @@ def within_of(attributes: list[Numeric], percent: object) -> float:
     return near / total if total else 0.0
 
 
-# -- What masking did to correlations --------------------------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class CorrelationDifference:
-    """How far correlations moved, over all pairs of columns of numbers.
+    """How far correlations moved, over all pairs of numeric columns.
 
-    mean, sd: of the absolute differences; 0 is best, 2 the most. sd divides by the number of pairs.
-    pairs: of each two columns the correlation before and after.
+    mean, sd: of the absolute differences, from 0 (best) to 2. sd divides by the number of pairs.
+    pairs: for each pair of columns, the correlation before and after.
     """
 
     mean: float
@@ -104,13 +101,13 @@ class CorrelationDifference:
 def correlation_difference(
     original: object, masked: object, columns: Names = None
 ) -> CorrelationDifference:
-    """How far masking moved Pearson's correlations, over all pairs of columns of numbers.
+    """How far masking moved Pearson's correlations, over all pairs of numeric columns.
 
-    A column that is constant has correlation 0 with every other. Rows in which one of the two
-    values is missing are left out of that pair.
+    A constant column has correlation 0 with every other. Rows in which one of the two values is
+    missing are left out of that pair.
 
     Parameters
-        columns: which columns; all numbers that both have if not given.
+        columns: by default, all numeric ones that both tables have.
 
     Example
         >>> found = correlation_difference([[1, 1], [2, 2], [3, 3]], [[1, 3], [2, 2], [3, 1]])
@@ -134,24 +131,19 @@ def correlation_of(attributes: list[Attribute]) -> CorrelationDifference | None:
     before = _correlations([attribute.original for attribute in numeric])
     after = _correlations([attribute.masked for attribute in numeric])
     apart = np.abs(before - after)
-    names = list(combinations([attribute.name for attribute in numeric], 2))
-    pairs = {
-        name: (float(one), float(other))
-        for name, one, other in zip(names, before, after, strict=True)
-    }
-    return CorrelationDifference(
-        mean=float(apart.mean()), sd=float(apart.std()), pairs=MappingProxyType(pairs)
-    )
+    names = combinations([attribute.name for attribute in numeric], 2)
+    both = zip(before.tolist(), after.tolist(), strict=True)
+    pairs = MappingProxyType(dict(zip(names, both, strict=True)))
+    return CorrelationDifference(mean=float(apart.mean()), sd=float(apart.std()), pairs=pairs)
 
 
 def _correlations(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Of every two columns, in the order of combinations."""
+    """Of every two columns, in the order of `combinations`."""
     matrix = np.stack([column / (np.nanmax(np.abs(column), initial=0) or 1) for column in columns])
     if np.isnan(matrix).any():
-        pairs = [_correlation(one, other) for one, other in combinations(matrix, 2)]
-        return np.array(pairs)
+        return np.array([_correlation(one, other) for one, other in combinations(matrix, 2)])
     centred = matrix - matrix.mean(axis=1, keepdims=True)
-    # what remains of a constant column is rounding
+    # centred constants are rounding errors
     centred[np.ptp(matrix, axis=1) == 0] = 0
     lengths = np.sqrt((centred * centred).sum(axis=1))
     lengths[lengths == 0] = 1

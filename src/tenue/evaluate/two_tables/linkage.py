@@ -1,11 +1,11 @@
 """Record linkage: how often the original record is found from its masked version.
 
-A bound is made of the same operations in the same order as a distance, each with a smaller or equal
+A bound applies the same operations in the same order as a distance, each to a smaller or equal
 number. Subtracting, squaring and adding never round a smaller number above a larger one, so a bound
 is never above a distance, and no margin is needed.
 
-The nearest original record of a masked one is not looked for. Its own original is at a known
-distance, so it is enough to know whether another one is nearer, and how many are as near.
+The nearest original record of a masked one need not be found. Its own original is at a known
+distance, so it suffices to know whether another one is nearer, and how many are as near.
 """
 
 from __future__ import annotations
@@ -33,10 +33,13 @@ Flags = NDArray[np.bool_]
 _ROOM = 64
 _MOST_BOUNDS = 2**24
 _MOST_WORDS = 1000
+_MOST_CELLS = 2**21
+_LARGEST = 1e150
+_NEARER = -(2**62)
 
 
 Bound = Callable[[int], Real | float]
-"""The least that an axis adds between one block of masked rows and each block of original ones."""
+"""A lower bound of an axis between one block of masked rows and each block of original ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +50,16 @@ class Axis(abc.ABC):
     scale: float
 
     def squared(self, masked: Whole, original: Whole) -> Real:
-        """What it adds to the squared distance of masked rows to original rows."""
+        """Its part of the squared distances of masked to original rows, broadcast."""
         return self.attribute.squared(masked, original, self.scale)
 
     @abc.abstractmethod
-    def places(self, *, masked: bool) -> tuple[Real, float | None]:
-        """Where rows lie, for splitting; and how far apart different ones are, if that is fixed."""
+    def positions(self, *, masked: bool) -> tuple[Real, float | None]:
+        """The positions of rows, for splitting; and the distance of different ones, if constant."""
 
     @abc.abstractmethod
     def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
-        """The least that it adds between these blocks of masked and of original rows."""
+        """Lower bounds of its part between these blocks of masked and of original rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,29 +68,31 @@ class Line(Axis):
 
     attribute: Numeric
 
-    def places(self, *, masked: bool) -> tuple[Real, float | None]:
+    def positions(self, *, masked: bool) -> tuple[Real, float | None]:
         values = self._values(masked=masked)
         gone = np.isnan(values)
         if not gone.any():
             return values, None
-        # a blank is further from every number than they are from each other
+        # a missing value is further from every number than they are from each other
         beyond = 0.0 if gone.all() else values[~gone].max() + self.attribute.reach / self.scale
         return np.where(gone, beyond, values), None
 
     def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
-        held = _Ends.of(self._values(masked=False), blocks)
-        wanted = _Ends.of(self._values(masked=True), asked)
+        original = _Ends.of(self._values(masked=False), blocks)
+        masked = _Ends.of(self._values(masked=True), asked)
         far = (self.attribute.reach / self.scale) ** 2
 
         def least(part: int) -> Real:
-            below, above = held.low - wanted.high[part], wanted.low[part] - held.high
+            below, above = original.low - masked.high[part], masked.low[part] - original.high
             gap = np.maximum(np.maximum(below, above), 0)
-            squares: Real = gap * gap  # infinite where either side has blanks only
+            squares: Real = gap * gap  # infinite if either side has missing values only
             if self.attribute.complete:
                 return squares
-            one_blank = (wanted.blank[part] & held.number) | (held.blank & wanted.number[part])
+            one_blank = (masked.blank[part] & original.number) | (
+                original.blank & masked.number[part]
+            )
             squares = np.where(one_blank, np.minimum(squares, far), squares)
-            return np.where(held.blank & wanted.blank[part], 0.0, squares)
+            return np.where(original.blank & masked.blank[part], 0.0, squares)
 
         return least
 
@@ -101,7 +106,7 @@ class Words(Axis):
 
     attribute: Nominal
 
-    def places(self, *, masked: bool) -> tuple[Real, float | None]:
+    def positions(self, *, masked: bool) -> tuple[Real, float | None]:
         codes = self.attribute.masked if masked else self.attribute.original
         return codes.astype(np.float64), self.attribute.reach / self.scale
 
@@ -111,12 +116,12 @@ class Words(Axis):
             return lambda block: 0.0
         apart = self.attribute.distances / self.scale
         squares = apart * apart
-        held = [np.unique(self.attribute.original[rows]) for rows in blocks]
-        nearest = np.array([squares[:, words].min(axis=1) for words in held])
-        wanted = [np.unique(self.attribute.masked[rows]) for rows in asked]
+        original_blocks = [np.unique(self.attribute.original[rows]) for rows in blocks]
+        nearest = np.array([squares[:, words].min(axis=1) for words in original_blocks])
+        masked_blocks = [np.unique(self.attribute.masked[rows]) for rows in asked]
 
         def least(block: int) -> Real:
-            found: Real = nearest[:, wanted[block]].min(axis=1)
+            found: Real = nearest[:, masked_blocks[block]].min(axis=1)
             return found
 
         return least
@@ -124,20 +129,20 @@ class Words(Axis):
 
 def leaves(axes: Sequence[Axis], rows: Whole, *, masked: bool) -> list[Whole]:
     """Halves the rows along their widest axis until a block has few."""
-    places = [axis.places(masked=masked) for axis in axes]
+    positions = [axis.positions(masked=masked) for axis in axes]
     found = []
     parts = [rows]
     while parts:
         part = parts.pop()
         widths = []
-        for values, fixed in places if part.size > _ROOM else ():
+        for values, fixed in positions if part.size > _ROOM else ():
             inside = values[part]
             width = float(inside.max() - inside.min())
             widths.append(width if fixed is None or width == 0 else fixed)
         if max(widths, default=0.0) == 0:
             found.append(part)
             continue
-        line = places[int(np.argmax(widths))][0][part]
+        line = positions[int(np.argmax(widths))][0][part]
         halves = np.argpartition(line, part.size // 2)
         parts += [part[halves[: part.size // 2]], part[halves[part.size // 2 :]]]
     return found
@@ -145,7 +150,7 @@ def leaves(axes: Sequence[Axis], rows: Whole, *, masked: bool) -> list[Whole]:
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """Of each block: its least and its greatest number, whether it has any, whether a blank."""
+    """The least and greatest number of each block, and whether it has numbers and missing ones."""
 
     low: Real
     high: Real
@@ -165,13 +170,6 @@ class _Ends:
         )
 
 
-# -- Record linkage: how often the original record is found from its masked version ----------------
-
-_MOST_CELLS = 2**21
-_LARGEST = 1e150
-_NEARER = -(2**62)
-
-
 @checked_call
 def record_linkage(
     original: object,
@@ -180,16 +178,16 @@ def record_linkage(
     scale: object = None,
     schema: object = None,
 ) -> float:
-    """The expected share of records that an intruder links rightly: 0 (safe) to 1.
+    """The expected share of records that an intruder links correctly: 0 (safe) to 1.
 
     The intruder has the whole original table and links each masked record to the nearest original
-    one; among several equally near ones he guesses. Exact, ties included; distances are computed in
-    doubles, attribute after attribute.
+    one, guessing among equally near ones. Exact, including ties; distances are computed in doubles,
+    attribute after attribute.
 
     Parameters
         original, masked: tables in which row i is the same record.
-        columns: what the intruder compares; all columns that both have if not given.
-        scale: a divisor for each column, in order or by name; raw values if not given.
+        columns: the columns to compare; by default, all that both tables have.
+        scale: a divisor for each column, in order or by name; raw values by default.
         schema: taxonomies of categories, and domains for missing values.
 
     Example
@@ -208,13 +206,13 @@ def linked_share(attributes: list[Attribute], scale: list[float]) -> Fraction:
     axes = _axes(attributes, scale)
     rows = np.arange(attributes[0].original.size)
     own = _squared(axes, rows, rows)
-    masked, original = (_same(attributes, masked=side) for side in (True, False))
+    masked, original = (_identical_records(attributes, masked=side) for side in (True, False))
     # of rows with one and the same masked record only the nearest can be linked
     nearest = np.full(masked.count, np.inf)
     np.minimum.at(nearest, masked.labels, own)
     nearest = nearest[masked.labels]
     ties = np.zeros(rows.size, np.int64)
-    heads = _heads(masked)
+    heads = _one_row_each(masked)
     ties[heads] = _ties(axes, heads, nearest, original)
     linked = masked.labels[own == nearest]
     guesses = Counter(ties[heads][linked].tolist())
@@ -236,7 +234,7 @@ def _axes(attributes: list[Attribute], scale: list[float]) -> list[Axis]:
 
 
 def _squared(axes: list[Axis], masked: Whole, original: Whole) -> Real:
-    """Squared distances of masked rows to original rows, with the shape of the two together."""
+    """Squared distances of masked to original rows, broadcast."""
     total = np.zeros(np.broadcast_shapes(masked.shape, original.shape))
     for axis in axes:
         total += axis.squared(masked, original)
@@ -244,14 +242,14 @@ def _squared(axes: list[Axis], masked: Whole, original: Whole) -> Real:
 
 
 def _ties(axes: list[Axis], asked: Whole, nearest: Real, originals: Groups) -> Whole:
-    """How many original rows are at the given distance of each masked row; 0 if one is nearer.
+    """The number of original rows at the given distance of each masked row; 0 if one is nearer.
 
     Parameters
         asked: masked rows, each record once.
         nearest: the squared distance, of every masked row.
     """
     weights = originals.sizes[originals.labels]
-    blocks = leaves(axes, _heads(originals), masked=False)
+    blocks = leaves(axes, _one_row_each(originals), masked=False)
     parts = leaves(axes, asked, masked=True)
     bounds = [axis.bound(parts, blocks) for axis in axes]
     ties = np.zeros(nearest.size, np.int64)
@@ -273,7 +271,7 @@ def _ties(axes: list[Axis], asked: Whole, nearest: Real, originals: Groups) -> W
 
 
 def _count(axes: list[Axis], asked: Whole, nearest: Real, rows: Whole, weights: Whole) -> Whole:
-    """How many original rows, weighted, are as near as given; far below 0 if one is nearer."""
+    """The weighted number of original rows at the given distance; below 0 if one is nearer."""
     counts = np.zeros(asked.size, np.int64)
     step = max(1, _MOST_CELLS // asked.size)
     for begin in range(0, rows.size, step):
@@ -284,8 +282,7 @@ def _count(axes: list[Axis], asked: Whole, nearest: Real, rows: Whole, weights: 
     return counts
 
 
-def _same(attributes: list[Attribute], *, masked: bool) -> Groups:
-    """Rows with one and the same record."""
+def _identical_records(attributes: list[Attribute], *, masked: bool) -> Groups:
     columns = []
     for attribute in attributes:
         values = attribute.masked if masked else attribute.original
@@ -294,8 +291,7 @@ def _same(attributes: list[Attribute], *, masked: bool) -> Groups:
     return grouped(columns, attributes[0].original.size)
 
 
-def _heads(groups: Groups) -> Whole:
-    """One row of each group."""
+def _one_row_each(groups: Groups) -> Whole:
     heads = np.empty(groups.count, np.int64)
     heads[groups.labels[::-1]] = np.arange(groups.labels.size)[::-1]
     return heads

@@ -1,8 +1,8 @@
-"""Putting swapped values back, as an intruder does who learns from the release how columns relate.
+"""Reassigning swapped values, by an intruder who learns from the release how columns relate.
 
-A swap keeps all values of a group and hides whose they are. Whoever sees in the release that people
-with larger incomes pay larger taxes can give the larger taxes of a group to its larger incomes. No
-promise covers that; it is tried here on every swapped column, and what is found is a lower bound:
+A swap keeps all values of a group and hides whose they are. An intruder who learns from the release
+that people with larger incomes pay larger taxes can assign the larger taxes of a group to its
+larger incomes. No promise covers that. This attack on every swapped column gives a lower bound:
 another intruder may do better.
 """
 
@@ -27,9 +27,9 @@ _RIDGE = 1e-3
 class PublishedColumn:
     """One published column, unit by unit.
 
-    true, shown: the values before and after, as places on a line.
-    labels: the groups in which they changed places; None if they did not.
-    ordered: whether smaller and larger mean anything.
+    true, shown: the values before and after, as numbers.
+    labels: the groups in which they were swapped; None if they were not.
+    ordered: whether the order of values has a meaning.
     """
 
     true: Real
@@ -40,13 +40,12 @@ class PublishedColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class Rematched:
-    """How much of a column an intruder restored.
+    """The success of reassigning a column's values.
 
-    records: the share of units whose own record's value was put back; `records_blind` is the mean
-        of 1/|G|, which whoever relates nothing reaches.
-    values: the share of units that were given their true value; `values_blind` is what guessing
-        inside groups reaches.
-    by: the columns by which it was done: one, or all others.
+    records: the share of units that get the value of their own record; `records_blind` is the mean
+        of 1/|G|, which random guessing inside groups reaches.
+    values: the share of units that get their true value; `values_blind` is that of random guessing.
+    by: the columns it relies on: one, or all others.
     """
 
     records: float
@@ -57,12 +56,12 @@ class Rematched:
 
 
 def rematched(columns: Mapping[str, PublishedColumn]) -> dict[str, Rematched]:
-    """What was restored of each swapped column, by the best of these ways.
+    """The success of the best attack on each swapped column.
 
-    Units are scored by each other column alone, turned round where ranks fall as the others rise,
+    Units are scored by each other column alone, reversed if its ranks are negatively correlated,
     and by ridge regression on all of them, of values and of ranks. In each group the i-th smallest
-    value is given to the i-th smallest score. Of a column that was swapped itself only the means of
-    its groups are used at first, and in the next sweeps what was restored of it.
+    value is assigned to the i-th smallest score. Of another swapped column only the means of its
+    groups are used at first, and in the next sweeps its reassigned values.
 
     Example
         >>> income, groups = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1])
@@ -72,7 +71,7 @@ def rematched(columns: Mapping[str, PublishedColumn]) -> dict[str, Rematched]:
         (1.0, 0.5, 'income')
 
     Source
-        Tenue's own: what attacks on swapped releases taught.
+        Tenue's own, from attacks on swapped releases.
     """
     guesses = {name: _Known(_means(column), column.ordered) for name, column in columns.items()}
     swapped = {name: column for name, column in columns.items() if column.labels is not None}
@@ -100,7 +99,7 @@ def cells_share(columns: Mapping[str, PublishedColumn]) -> float:
 
 
 class _Attempt:
-    """One swapped column, and how well its values are put back."""
+    """One swapped column, and the success of reassignments."""
 
     def __init__(self, column: PublishedColumn) -> None:
         assert column.labels is not None  # noqa: S101 - only swapped columns are tried
@@ -115,13 +114,13 @@ class _Attempt:
         self._values_blind = float((self._alike / sizes).mean())
 
     def assign(self, score: Real) -> Real:
-        """Each unit's value, if those of a group are in the order of the scores."""
+        """Each unit's value, if the values of a group are in the order of the scores."""
         guess = np.empty_like(self._column.shown)
         guess[self._sorted(score)] = self._column.shown[self._places]
         return guess
 
     def _sorted(self, score: Real) -> Whole:
-        """Units by group, and by score inside each; whole numbers are sorted faster than pairs."""
+        """Units by group, and by score inside each; sorting integers is faster than pairs."""
         order = np.argsort(score)
         bits = score.size.bit_length()
         packed = (self._labels[order] << bits) | np.arange(score.size)
@@ -140,11 +139,12 @@ class _Attempt:
         )
 
 
+@dataclass(frozen=True, eq=False)
 class _Known:
-    """What is known of a column, with its ranks, which are needed more than once."""
+    """The intruder's knowledge of a column, with its ranks, which are needed more than once."""
 
-    def __init__(self, values: Real, ordered: bool = True) -> None:
-        self.values, self.ordered = values, ordered
+    values: Real
+    ordered: bool = True
 
     @cached_property
     def plain(self) -> Real:
@@ -174,19 +174,17 @@ def _ridge(features: Real, target: Real) -> Real:
 
 
 def _means(column: PublishedColumn) -> Real:
-    """What is known of each unit at first: the value, or the mean of its group."""
-    if column.labels is None:
-        return column.shown
-    sums = np.bincount(column.labels, weights=column.shown)
-    found: Real = (sums / np.bincount(column.labels))[column.labels]
-    return found
+    """The intruder's first knowledge of each unit: the value, or the mean of its group."""
+    return column.shown if column.labels is None else _group_means(column.labels, column.shown)
 
 
 def _by_word(words: Real, target: Real) -> Real:
-    """For values without order: the mean of the target where they are the same."""
-    _, codes = np.unique(words, return_inverse=True)
-    codes = codes.reshape(-1)
-    found: Real = (np.bincount(codes, weights=target) / np.bincount(codes))[codes]
+    """For values without order: the mean of the target over equal values."""
+    return _group_means(np.unique(words, return_inverse=True)[1].reshape(-1), target)
+
+
+def _group_means(labels: Whole, values: Real) -> Real:
+    found: Real = (np.bincount(labels, weights=values) / np.bincount(labels))[labels]
     return found
 
 

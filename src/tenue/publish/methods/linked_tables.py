@@ -17,7 +17,7 @@ import numpy as np
 
 from ...engine.contract import Passes
 from ...errors import refuse
-from ...evaluate.klt_in_memory import Secret, check_in_passes
+from ...evaluate.klt import Secret, check_in_passes
 from ...noise.source import Source
 from ...schema import Number
 from ...text import percent, sentence

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...engine.contract import Passes
 from ...errors import refuse
-from ...evaluate.klt_in_memory import Secret, check_in_passes
+from ...evaluate.klt import Secret, check_in_passes
 from ...evaluate.one_table.identifying_columns import NEARLY
 from ...noise.source import Source
 from ...schema import Schema
