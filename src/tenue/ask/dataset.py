@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..arguments import checked_call
 from ..engine.contract import Engine, Validated
@@ -38,8 +38,14 @@ from .session import HOLDER, Session
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
+if TYPE_CHECKING:
+    from .answers import Answers
+    from .workload.explain import WorkloadPlan
+
 MOST_PLANS = 512
-"""How many plans a data set keeps."""
+"""How many plans of single questions a data set keeps."""
+MOST_WORKLOADS = 8
+"""How many plans of several questions it keeps; one may be of 10,000 questions."""
 
 _parents: list[Engine] = []
 """Engines of the parent process, kept after a fork: closing them would wait for its threads."""
@@ -118,7 +124,7 @@ class Dataset:
     ledger: what was spent.
     opening: what the holder learned by opening the table; None if an analyst opened it.
     name: its name in the ledger.
-    plans: the plans made so far, for all analysts.
+    plans, workloads: the plans made so far, of one question and of several, for all analysts.
     """
 
     def __init__(
@@ -135,6 +141,9 @@ class Dataset:
         self.name = ledger.known_as(schema.name)
         self.seal = ledger.seal(schema.digest)
         self.plans: Kept[tuple[str, str], Inquiry[Any]] = Kept(MOST_PLANS)
+        self.workloads: Kept[tuple[str, str], tuple[WorkloadPlan, Inquiry[Answers]]] = Kept(
+            MOST_WORKLOADS
+        )
         self._engine = engine
         self._reopen = reopen
         self._closed = False
@@ -209,6 +218,7 @@ class Dataset:
         self._turn = threading.Lock()
         self._inherited = True
         self.plans.begin_anew()
+        self.workloads.begin_anew()
 
 
 def _refuse_holder(analyst: str) -> None:

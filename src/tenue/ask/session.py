@@ -168,7 +168,7 @@ class Session:
         """Every way to answer several questions at one price, with the mean and the largest error,
         and the price of each answer alone. Reads no rows, costs nothing. As in `ask_many`."""
         allow_without_protocol(self.schema, "explain_many")
-        return explain_many(questions, self.schema, epsilon, minimise, accuracy)
+        return self._planned_many(questions, epsilon, minimise, accuracy)[0]
 
     @checked_call
     def ask_many(
@@ -198,8 +198,9 @@ class Session:
             key, fresh: as in `ask`.
         """
         allow_without_protocol(self.schema, "ask_many")
-        plan = explain_many(questions, self.schema, epsilon, minimise, accuracy)
-        return self._settled(inquire_many(plan.workload, self.schema, self._seal), key, fresh)
+
+        wanted = self._planned_many(questions, epsilon, minimise, accuracy)[1]
+        return self._settled(wanted, key, fresh)
 
     @checked_call
     def suggest_limits(
@@ -268,6 +269,17 @@ class Session:
             return inquire_sets(plan, self.schema, self._seal)
 
         return self._dataset.plans.get((sql, repr(terms)), make)
+
+    def _planned_many(
+        self, questions: Sequence[str] | Declared, *terms: Any
+    ) -> tuple[WorkloadPlan, Inquiry[Answers]]:
+        """The same for several questions at one price."""
+
+        def make() -> tuple[WorkloadPlan, Inquiry[Answers]]:
+            plan = explain_many(questions, self.schema, *terms)
+            return plan, inquire_many(plan.workload, self.schema, self._seal)
+
+        return self._dataset.workloads.get((repr(questions), repr(terms)), make)
 
     def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:
         """look up → pay → draw → store → read: the one path of everything that has a price.

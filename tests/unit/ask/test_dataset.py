@@ -223,6 +223,36 @@ def test_plans_are_shared_and_the_last_ones_kept(
     assert len(data.plans) == 65 < home.MOST_PLANS
 
 
+def test_plans_of_several_questions_are_shared_and_the_last_ones_kept(
+    data: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[Any] = []
+    explain_many = journey.explain_many
+
+    def counted(questions: Any, *given: Any) -> Any:
+        planned.append((questions, *given[1:]))
+        return explain_many(questions, *given)
+
+    monkeypatch.setattr(journey, "explain_many", counted)
+    ann, bob = data.session("ann"), data.session("bob")
+    several = [above(1), above(2)]
+    ann.explain_many(several, epsilon=1)
+    first, second = ann.ask_many(several, epsilon=1), bob.ask_many(several, epsilon=1, fresh=True)
+    assert len(planned) == 1
+    assert len(first) == len(second) == 2
+    assert second.price == 1
+    for other in (several[:1], [above(12)], several[::-1]):
+        ann.explain_many(other, epsilon=1)
+    for terms in ({"epsilon": 2}, {"epsilon": 1, "minimise": "mean"}):
+        ann.explain_many(several, **terms)
+    assert len(planned) == 6
+    for number in range(3, 3 + home.MOST_WORKLOADS):
+        ann.explain_many([above(number)], epsilon=1)
+    assert len(data.workloads) == home.MOST_WORKLOADS
+    ann.explain_many(several, epsilon=1)
+    assert len(planned) == 7 + home.MOST_WORKLOADS
+
+
 # --- what is kept
 
 
