@@ -533,8 +533,8 @@ def found(rows: Rows, request: ContributionRequest) -> Profile:
     with duckdb.connect() as connection:
         relation = connection.from_arrow(pa.Table.from_pylist(rows, STORED))
         engine = DuckDB(Relation(relation), CONTRIBUTION_SCHEMA)
-        assert engine._store is not None
-        return contributions(request, engine._table, engine._store.run)
+        assert engine._session is not None
+        return contributions(request, engine._table, engine._session.run)
 
 
 def numbers(profile: Profile) -> Counter[int]:
@@ -634,8 +634,8 @@ def reader() -> Iterator[tuple[Stored, Reader]]:
     with duckdb.connect() as connection:
         relation = connection.from_arrow(pa.Table.from_pylist(ROWS))
         engine = DuckDB(Relation(relation), SCHEMA)
-        assert engine._store is not None
-        yield engine._table, Reader(engine._store.run, engine._store.arrow)
+        assert engine._session is not None
+        yield engine._table, Reader(engine._session.run, engine._session.arrow)
 
 
 def nowhere() -> ArrowBench:
