@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Statements(Protocol):
-    """Where statements run, all of them on one state of the table."""
+    """A connection in which all statements see one state of the table."""
 
     def run(self, sql: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a SELECT."""
