@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Numbers = NDArray[np.int64]
 
+Key = Callable[[Numbers], Sequence[Numbers]]
+"""Columns by which rows are sorted or counted, made of a batch of rows."""
+
 Cells = Mapping[tuple[int, ...], tuple[int, ...]]
 """For each cell that has rows, by the numbers of its keys: the measures in the order asked."""
 
@@ -240,23 +243,21 @@ class Passes(Protocol):
         """
         ...
 
-    def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+    def sort(self, key: Key) -> Iterator[Sequence[Numbers]]:
         """The keys of all rows in their order, by their first column, then by the next.
 
         In batches; a column for each of the key's.
         """
         ...
 
-    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+    def tally(self, key: Key) -> Iterator[Sequence[Numbers]]:
         """The different keys in their order and, as the last column, how many rows have each.
 
         In batches.
         """
         ...
 
-    def number(
-        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
-    ) -> AbstractContextManager[Passes]:
+    def number(self, key: Key, source: Source) -> AbstractContextManager[Passes]:
         """The same rows, each followed by its position, from 0 on, in the order of their keys.
 
         Guarantee

@@ -1,7 +1,7 @@
-"""Parquet files that are written a part at a time, wherever the rows of a part lie.
+"""Parquet files that are written a part at a time, where the rows of the part lie.
 
-A part has its name only once it is complete. Who writes it again, because a machine was lost,
-writes the same and takes the same name.
+A part has its name only once it is complete. Written again, because a machine was lost, it has the
+same contents and takes the same name.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def one_part(tables: Iterator[pyarrow.Table], folder: Path) -> list[Part]:
 
 def check_parts(parts: Sequence[Part], rows: int, folder: Path) -> list[Part]:
     """The parts that machines wrote, in their order, each once; an `EngineFault` if rows are
-    lacking, or if not all files can be seen from here."""
+    missing, or if a file is not visible here."""
     each = {part.name: part for part in parts}
     found = [each[name] for name in sorted(each)]
     there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
