@@ -349,8 +349,8 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
     if measure.kind == "units":
         return "COUNT(DISTINCT u)"
     if measure.kind == "moment":
-        largest = check_product(measure.factors, logical.table.declared)
-        return logical.dialect.total(product(measure.factors, logical), largest)
+        value = product(measure.factors, logical)
+        return logical.dialect.total(value, check_product(measure.factors, logical.table.declared))
     column = logical.column(measure.column)
     if measure.kind == "present":
         # a column that is never missing is present in every row
