@@ -141,19 +141,15 @@ class Engine(Protocol):
         For the holder alone: a refusal names the file and the line, or the column, that cannot be
         read.
         """
-        ...
 
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
-        ...
 
     def ranks(self, request: RankRequest) -> Profiles:
         """The profile of every cell with rows that have the column."""
-        ...
 
     def contributions(self, request: ContributionRequest) -> Profile:
         """The profile of one number for each unit; the rows of all units count in full."""
-        ...
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
         """The values of a column in the rows of one unit: steps, category number or 0 and 1.
@@ -161,12 +157,10 @@ class Engine(Protocol):
         At most two, for two are as good as many; None where a value is missing. `name` equals a
         stored identifier exactly: a text byte by byte, a number by its shortest decimal.
         """
-        ...
 
     def column_steps(self, *columns: str) -> NDArray[np.int64]:
         """The logical values of the rows that have all these columns, sorted by the first, then by
         the second: a row for each, a column for each column. For mechanisms scaled to the table."""
-        ...
 
     def read_all(self) -> Rows:
         """Every row, for publishing the table; no question calls this.
@@ -174,7 +168,6 @@ class Engine(Protocol):
         Numbers are rounded to the grid and clamped to the bounds exactly as they are for questions.
         `validate` first: a refusal from here does not know the line.
         """
-        ...
 
     def hand_over(
         self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
@@ -186,11 +179,9 @@ class Engine(Protocol):
         Parameters
             names: whether batches also have the columns of `Rows.identifiers`.
         """
-        ...
 
     def close(self) -> None:
         """Closes files and connections."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -220,14 +211,12 @@ class Passes(Protocol):
 
     def only(self, *columns: int) -> Passes:
         """The same rows with these columns."""
-        ...
 
     def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
         """The sum of `measure` over batches of all rows; one pass.
 
         `measure` of two batches together must be the sum of its values for each.
         """
-        ...
 
     def map(
         self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]
@@ -241,21 +230,18 @@ class Passes(Protocol):
         make: gives at most as many rows as it is given.
         sizes: the numbers of column j are at least 0 and below `sizes[j]`.
         """
-        ...
 
     def sort(self, key: Key) -> Iterator[Sequence[Numbers]]:
         """The keys of all rows in their order, by their first column, then by the next.
 
         In batches; a column for each of the key's.
         """
-        ...
 
     def tally(self, key: Key) -> Iterator[Sequence[Numbers]]:
         """The different keys in their order and, as the last column, how many rows have each.
 
         In batches.
         """
-        ...
 
     def number(self, key: Key, source: Source) -> AbstractContextManager[Passes]:
         """The same rows, each followed by its position, from 0 on, in the order of their keys.
@@ -264,7 +250,6 @@ class Passes(Protocol):
             Rows of one key have its positions in an order that is exactly equally likely any,
             independent of everything else.
         """
-        ...
 
     def permute(
         self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
@@ -279,15 +264,12 @@ class Passes(Protocol):
         Parameters
             label: the group of each row.
         """
-        ...
 
     def shuffle(self, source: Source) -> AbstractContextManager[Passes]:
         """The same rows in a uniformly random order."""
-        ...
 
     def batches(self) -> Iterator[Numbers]:
         """All rows in their order, some at a time; at least one batch."""
-        ...
 
     def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
         """Writes a table made of all rows as Parquet files into an empty folder.
@@ -299,11 +281,9 @@ class Passes(Protocol):
         Parameters
             table: a row for each row, of the same columns every time.
         """
-        ...
 
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers, from 0, in increasing order."""
-        ...
 
 
 @runtime_checkable
@@ -322,7 +302,6 @@ class Spread(Protocol):
             numbers: `width` whole numbers for each row of a batch, as `hand_over` gives it.
             named: receives stored values of each identifier, some at a time.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,7 +347,6 @@ class Tallied(Protocol):
 
     def can_tell(self, name: str) -> bool:
         """Whether the values of a column can be counted there."""
-        ...
 
     def tally(self, names: Sequence[str]) -> Iterator[pyarrow.Table]:
         """Each combination of values of these columns once; the last column counts its rows.
@@ -376,20 +354,15 @@ class Tallied(Protocol):
         In batches; combinations that agree in the first columns follow one another, and every call
         with the same first columns gives these in the same order.
         """
-        ...
 
     def sizes(self, names: Sequence[str]) -> tuple[Numbers, Numbers]:
         """The sizes of groups that agree in these columns, and how many groups have each."""
-        ...
 
     def different(self, name: str) -> int:
         """How many different values a column has, not counting NULL."""
-        ...
 
     def some(self, names: Sequence[str], step: int, most: int) -> pyarrow.Table:
         """Every `step`-th row of the table, `most` at most."""
-        ...
 
     def load(self, names: Sequence[str]) -> pyarrow.Table:
         """All rows of these columns, for those whose values cannot be counted there."""
-        ...

@@ -45,19 +45,15 @@ class Known(Protocol):
     @property
     def paths(self) -> tuple[Path, ...]:
         """The files that hold it; none if it is in a server."""
-        ...
 
     def unchanged(self) -> bool:
         """Whether it is still the table that was opened."""
-        ...
 
     def digest(self) -> str:
         """A digest that differs for other rows, as far as that can be seen without reading them."""
-        ...
 
     def stamp(self) -> Stamp:
         """The ledger's record."""
-        ...
 
 
 class Watched:

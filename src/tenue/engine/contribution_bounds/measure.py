@@ -33,19 +33,15 @@ class Bench(Protocol):
 
     def select(self, table: Any, sql: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a SELECT from the table."""
-        ...
 
     def gather(self, table: Any, sql: str) -> None:
         """Adds the rows of a SELECT from the table to `gathered`."""
-        ...
 
     def gathered(self, sql: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a SELECT from `gathered`; none if nothing was added."""
-        ...
 
     def clear(self) -> None:
         """Removes `gathered`."""
-        ...
 
     def close(self) -> None: ...
 

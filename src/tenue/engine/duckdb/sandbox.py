@@ -84,7 +84,6 @@ class Store(Statements, Protocol):
 
     def enumeration(self, words: Sequence[str]) -> str:
         """The SQL of a type whose values are these words, numbered from 0."""
-        ...
 
     def close(self) -> None: ...
 

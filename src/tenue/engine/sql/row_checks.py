@@ -23,15 +23,12 @@ class Statements(Protocol):
 
     def run(self, sql: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a SELECT."""
-        ...
 
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
-        ...
 
     def batches(self, sql: str, size: int) -> Iterable[pyarrow.RecordBatch]:
         """The rows of a SELECT, at most so many at a time."""
-        ...
 
 
 @dataclass(frozen=True)
