@@ -101,7 +101,7 @@ def _opened(connection: duckdb.DuckDBPyConnection, source: Files | Database) -> 
         rows = f"read_json([{paths}], format = 'auto', compression = '{zipped}')"
     else:
         header = _header(source)
-        rows = read_csv(header.names, header.separator, source)
+        rows = read_csv(header.names, header.separator, source.paths, zipped=source.zipped)
     table = connection.sql(f"SELECT * FROM {rows}")  # noqa: S608
     _check_names(source, table.columns)
     return table

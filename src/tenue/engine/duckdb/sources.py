@@ -89,8 +89,6 @@ def prepare(
         check_size(path, zipped=source.zipped)
     if source.kind in ("json", "jsonl"):
         return _json(source, wanted or {})
-    if wanted is None:
-        return _whole_csv(source, separator)
     return _csv(source, wanted, separator)
 
 
@@ -143,65 +141,60 @@ def read_parquet(paths: Iterable[Path]) -> str:
     return f"read_parquet([{listed(paths)}], hive_partitioning = false, union_by_name = false)"
 
 
-def _csv(source: Files, wanted: Mapping[str, str], separator: str | None) -> Readable:
+def _csv(source: Files, wanted: Mapping[str, str] | None, separator: str | None) -> Readable:
     """Every field is text first, so that no row decides how another is read."""
-    groups: dict[Header, list[Path]] = {}
-    headers = _headers(source, wanted, separator)
-    for path, header in zip(source.paths, headers, strict=True):
-        groups.setdefault(header, []).append(path)
-    names = {header: [name.lower() for name in header.names] for header in groups}
-    shared = set.intersection(*(set(folded) for folded in names.values())) & set(wanted)
-    parts = []
-    for header, paths in groups.items():
-        check_once([name for name in names[header] if name in shared])
-        chosen = [f"f{names[header].index(name)} AS {quoted(name)}" for name in sorted(shared)]
-        lines = _read_csv(header, paths, source)
-        parts.append(f"SELECT {', '.join(chosen) or 'f0'} FROM {lines}")  # noqa: S608
-    columns = _written(sorted(shared))
-    return Readable(_union(parts), columns, source.paths, *_as_text(source, headers))
-
-
-def _whole_csv(source: Files, separator: str | None) -> Readable:
-    headers = _headers(source, None, separator)
-    if len(set(headers)) > 1:
-        raise refuse("engine.files-differ-in-header")
-    sql = _read_csv(headers[0], source.paths, source)
-    columns = _written(headers[0].names)
-    return Readable(sql, columns, source.paths, *_as_text(source, headers))
-
-
-def _headers(
-    source: Files, wanted: Mapping[str, str] | None, separator: str | None
-) -> list[Header]:
-    return [
+    headers = [
         read_header(path, source.kind, zipped=source.zipped, wanted=wanted, separator=separator)
         for path in source.paths
     ]
-
-
-def _as_text(source: Files, headers: list[Header]) -> tuple[tuple[TextFile, ...], str]:
+    files: dict[Header, list[Path]] = {}
+    for path, header in zip(source.paths, headers, strict=True):
+        files.setdefault(header, []).append(path)
+    if wanted is None:
+        if len(files) > 1:
+            raise refuse("engine.files-differ-in-header")
+        names, sql = headers[0].names, _lines(headers[0], source.paths, source)
+    else:
+        names, sql = _shared(files, wanted, source)
     separators = [header.separator for header in headers]
-    files = zip(source.paths, separators, strict=True)
-    texts = tuple(TextFile(path, separator, source.zipped) for path, separator in files)
-    return texts, f"{source.kind} {''.join(separators)!r}"
+    texts = tuple(
+        TextFile(path, separator, source.zipped)
+        for path, separator in zip(source.paths, separators, strict=True)
+    )
+    how = f"{source.kind} {''.join(separators)!r}"
+    return Readable(sql, _written(names), source.paths, texts, how)
 
 
-def _read_csv(header: Header, paths: Iterable[Path], source: Files) -> str:
+def _shared(
+    files: Mapping[Header, list[Path]], wanted: Mapping[str, str], source: Files
+) -> tuple[tuple[str, ...], str]:
+    """The wanted columns that all files have, and the SQL of these."""
+    folded = {header: [name.lower() for name in header.names] for header in files}
+    shared = tuple(sorted(set.intersection(*map(set, folded.values())) & set(wanted)))
+    parts = []
+    for header, paths in files.items():
+        names = folded[header]
+        check_once([name for name in names if name in shared])
+        chosen = [f"f{names.index(name)} AS {quoted(name)}" for name in shared]
+        lines = _lines(header, paths, source)
+        parts.append(f"SELECT {', '.join(chosen) or 'f0'} FROM {lines}")  # noqa: S608
+    return shared, _union(parts)
+
+
+def _lines(header: Header, paths: Iterable[Path], source: Files) -> str:
     names = [f"f{i}" for i in range(len(header.names))]
-    return read_csv(names, header.separator, source, paths)
+    return read_csv(names, header.separator, paths, zipped=source.zipped)
 
 
-def read_csv(
-    names: Sequence[str], separator: str, source: Files, paths: Iterable[Path] | None = None
-) -> str:
-    """The SQL of the rows of CSV files, all of the source or some; every field is text."""
+def read_csv(names: Sequence[str], separator: str, paths: Iterable[Path], *, zipped: bool) -> str:
+    """The SQL of the rows of CSV files; every field is text."""
     fields = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
     options = (
         f"auto_detect = false, header = true, delim = {literal(separator)}, "
         f"quote = '\"', escape = '\"', nullstr = '', columns = {{{fields}}}, "
-        f"compression = '{'gzip' if source.zipped else 'none'}'"
+        f"compression = '{'gzip' if zipped else 'none'}'"
     )
-    return f"read_csv([{listed(source.paths if paths is None else paths)}], {options})"
+    return f"read_csv([{listed(paths)}], {options})"
 
 
 def _json(source: Files, wanted: Mapping[str, str]) -> Readable:
