@@ -20,7 +20,7 @@ from ..sql.grid_values import between, first_step, last_step
 from ..sql.logical_table import Logical, Stored, logical_table
 from ..sql.order_statistics import check_windows, counted_near, met_by_cell, ordered
 from ..sql.statement import Statement, group_by, measures, total
-from .rows_by_unit import CHOSEN, PLACED, Crowd, Reader, crowd, passes
+from .rows_by_unit import CHOSEN, PLACED, Reader, UnitRows, passes, unit_rows
 
 _OF_UNITS = ("units", "unit-total")
 
@@ -61,7 +61,7 @@ class Place:
     dialect: Dialect
     source: Source
 
-    def parts(self, people: People, rows: Crowd, every: bool) -> Iterator[Any]:
+    def parts(self, people: People, rows: UnitRows, every: bool) -> Iterator[Any]:
         """The rows in parts for the bench, all of a unit in the same, marked as chosen or not.
 
         Parameters
@@ -74,20 +74,13 @@ def measure_people(request: Request, place: Place) -> Cells:
     """The measures of every cell that has rows, over the rows that `request.people` keeps."""
     people, logical = _limited(request), logical_table(request, place.table)
     named = [name for measure in request.measures for name in _columns(measure)]
-    rows = crowd(
-        people,
-        logical,
-        where=request.where,
-        keys=request.keys,
-        columns=named,
-        bench=place.dialect,
+    rows = unit_rows(
+        people, logical, where=request.where, keys=request.keys, columns=named, bench=place.dialect
     )
     whole = not request.keys or people.groups is None
     if whole and {measure.kind for measure in request.measures} == {"units"}:
         # every unit in a cell counts: nothing is chosen
-        outputs = ", ".join(_keys(request) + measures(request, logical))
-        sql = f"SELECT {outputs} FROM {logical.dialect.nested(rows.sql)}"  # noqa: S608
-        sql += group_by(len(request.keys))
+        sql = _of_rows(request, logical.dialect.nested(rows.sql), logical)
         statement = Statement(sql, len(request.keys), len(request.measures))
         return statement.cells(place.reader.run(sql))
     statements = _statements(request, rows, logical.spoken_by(place.dialect))
@@ -113,7 +106,7 @@ def rank_people(request: RankRequest, place: Place) -> Profiles:
     # a row without the column has no rank, and must not use up its unit's limit
     there = Within(column.name, None, None)
     where = there if request.where is None else All((request.where, there))
-    rows = crowd(
+    rows = unit_rows(
         people, logical, where=where, keys=request.keys, columns=[column.name], bench=dialect
     )
     values = f"SELECT *, {logical.value(column.name)} AS v FROM {_kept(rows)}"  # noqa: S608
@@ -135,7 +128,7 @@ def _limited(request: Request | RankRequest) -> People:
 
 
 def _statements(
-    request: Request, rows: Crowd, logical: Logical
+    request: Request, rows: UnitRows, logical: Logical
 ) -> list[tuple[Statement, tuple[int, ...]]]:
     """SELECTs from `handed`, each with the positions of its measures in the request."""
     kinds: dict[str, list[int]] = {}
@@ -147,17 +140,17 @@ def _statements(
         if kind == "unit-total":
             sql = _of_units(part, rows, logical)
         else:
-            sql = _of_rows(part, rows, logical, PLACED if kind == "units" else CHOSEN)
+            sql = _of_rows(part, _kept(rows, PLACED if kind == "units" else CHOSEN), logical)
         statements.append((Statement(sql, len(request.keys), len(positions)), tuple(positions)))
     return statements
 
 
-def _of_rows(request: Request, rows: Crowd, logical: Logical, by: str) -> str:
+def _of_rows(request: Request, table: str, logical: Logical) -> str:
     outputs = ", ".join(_keys(request) + measures(request, logical))
-    return f"SELECT {outputs} FROM {_kept(rows, by)}{group_by(len(request.keys))}"  # noqa: S608
+    return f"SELECT {outputs} FROM {table}{group_by(len(request.keys))}"  # noqa: S608
 
 
-def _of_units(request: Request, rows: Crowd, logical: Logical) -> str:
+def _of_units(request: Request, rows: UnitRows, logical: Logical) -> str:
     """The sums of units' own sums, each clamped to its ends."""
     keys, outputs, dialect = _keys(request), [], logical.dialect
     for i, measure in enumerate(request.measures):
@@ -171,7 +164,7 @@ def _of_units(request: Request, rows: Crowd, logical: Logical) -> str:
     return sql + group_by(len(keys))
 
 
-def _kept(rows: Crowd, by: str = CHOSEN) -> str:
+def _kept(rows: UnitRows, by: str = CHOSEN) -> str:
     """The kept rows of one pass, as they stand after FROM."""
     return rows.dialect.nested(f"SELECT {', '.join(rows.taken)} FROM handed WHERE {by}")  # noqa: S608
 

@@ -215,7 +215,7 @@ def _by_both(units: npt.NDArray[Any], cells: npt.NDArray[Any]) -> npt.NDArray[np
 
 
 @dataclass(frozen=True)
-class Crowd:
+class UnitRows:
     """The rows of all units that a request measures.
 
     sql: the SELECT of u, k0, k1, … and the columns' values.
@@ -241,7 +241,7 @@ class Reader:
     arrow: Callable[[str], pyarrow.Table]
 
 
-def crowd(
+def unit_rows(
     people: People,
     logical: Logical,
     *,
@@ -249,7 +249,7 @@ def crowd(
     keys: Sequence[CellKey],
     columns: Sequence[str],
     bench: Dialect | None = None,
-) -> Crowd:
+) -> UnitRows:
     """The rows that belong to a unit and a cell.
 
     Parameters
@@ -281,7 +281,7 @@ def crowd(
     sql = logical.select(outputs, None if where is None else truth(where, logical))
     there = " AND ".join(["u IS NOT NULL", *(f"k{i} IS NOT NULL" for i in range(len(keys)))])
     stored = None if isinstance(unit, Category) else logical.stored(unit.name)
-    return Crowd(
+    return UnitRows(
         sql=f"SELECT * FROM {dialect.nested(sql)} WHERE {there}",  # noqa: S608
         handed=tuple(handed),
         taken=tuple(taken),
@@ -293,7 +293,7 @@ def crowd(
 
 
 def passes(
-    people: People, rows: Crowd, reader: Reader, source: Source, most: int = _PASS
+    people: People, rows: UnitRows, reader: Reader, source: Source, most: int = _PASS
 ) -> Iterator[pyarrow.Table]:
     """The rows in parts, all of a unit in the same, with the columns `CHOSEN` and `PLACED`.
 
@@ -320,7 +320,7 @@ def limits(people: People) -> tuple[int, int | None]:
 
 
 def _chosen(
-    people: People, rows: Crowd, table: pyarrow.Table, source: Source
+    people: People, rows: UnitRows, table: pyarrow.Table, source: Source
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Which rows are in a cell that is kept, and which of those are kept."""
     limit, groups = limits(people)
@@ -333,7 +333,7 @@ def _chosen(
     return placed, kept
 
 
-def _numbered(sql: str, rows: Crowd, reader: Reader, span: Sequence[int]) -> pyarrow.Table:
+def _numbered(sql: str, rows: UnitRows, reader: Reader, span: Sequence[int]) -> pyarrow.Table:
     """The rows, with units numbered from 0 on."""
     others = "".join(f", {name}" for name in rows.handed)
     dialect, source = rows.dialect, rows.dialect.nested(sql)

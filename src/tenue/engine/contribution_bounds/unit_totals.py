@@ -29,7 +29,7 @@ from ..sql.logical_table import Held, Logical, Stored, logical_table, unfit, wit
 from ..sql.order_statistics import Run, check_windows, counted, met_by_cell
 from ..sql.statement import group_by, total
 from ..storage import Integer
-from .rows_by_unit import crowd
+from .rows_by_unit import unit_rows
 
 
 def persons_table(units: Units, table: Stored) -> Stored:
@@ -40,7 +40,7 @@ def persons_table(units: Units, table: Stored) -> Stored:
     logical, dialect = Logical(with_computed(table, units.computed)), table.dialect
     everybody = People(units.unit, 1, None)  # the limit is not applied here
     names = [value.column for value in units.values if value.column is not None]
-    rows = crowd(everybody, logical, where=units.where, keys=(), columns=names)
+    rows = unit_rows(everybody, logical, where=units.where, keys=(), columns=names)
     outputs = [f"{_own(value, logical)} AS p{i}" for i, value in enumerate(units.values)]
     sql = f"SELECT {', '.join(['u', *outputs])} FROM {dialect.nested(rows.sql)}{group_by(1)}"  # noqa: S608
     columns, held = [], {}
@@ -91,7 +91,7 @@ def contributions(request: ContributionRequest, table: Stored, run: Run) -> Prof
     logical, asked, dialect = logical_table(request, table), request.contribution, table.dialect
     columns = [*asked.columns, *([] if asked.column is None else [asked.column])]
     everybody = People(request.unit, 1, None)  # the limit is not applied here
-    rows = crowd(everybody, logical, where=request.where, keys=request.keys, columns=columns)
+    rows = unit_rows(everybody, logical, where=request.where, keys=request.keys, columns=columns)
     keys = [f"k{i}" for i in range(len(request.keys))]
     of_units = _of_units(asked, dialect.nested(rows.sql), keys, logical)
     inside = between("x", _whole(request.first, dialect), _whole(request.last, dialect))

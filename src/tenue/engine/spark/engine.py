@@ -14,7 +14,7 @@ from ...schema import Identifier, Table
 from ...schema.table import RECORD
 from ..contract import FAULT, KeptThere, Numbers, Validated
 from ..contribution_bounds.measure import Place
-from ..contribution_bounds.rows_by_unit import Crowd, Reader, limits
+from ..contribution_bounds.rows_by_unit import Reader, UnitRows, limits
 from ..duckdb.profile import LOOKED_AT, Described, describe_arrow
 from ..finding import Finding
 from ..fingerprint import InServer, Watched
@@ -93,7 +93,7 @@ class SparkSpread(Place):
 
     session: ClusterSession
 
-    def parts(self, people: People, rows: Crowd, every: bool) -> Iterator[Chosen]:
+    def parts(self, people: People, rows: UnitRows, every: bool) -> Iterator[Chosen]:
         """All rows at once."""
         limit, groups = limits(people)
         session = self.session

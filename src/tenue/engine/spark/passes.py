@@ -54,18 +54,18 @@ def keep(
         numbers: so many whole numbers for each row of a batch.
         folder: a private one for files, which all machines reach.
     """
-    place = _Place(folder, count())
-    with _until_end(
-        place.written(frame, lambda batches: map(numbers, batches), _names(width))
-    ) as made:
+    written = _Folder(folder, count()).written(
+        frame, lambda batches: map(numbers, batches), _names(width)
+    )
+    with _until_end(written) as made:
         yield made
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where files lie."""
+class _Folder:
+    """The folder of all files, and the numbers of the next ones."""
 
-    folder: str
+    path: str
     numbers: Iterator[int]
 
     def written(
@@ -96,7 +96,7 @@ class _Place:
 
     def fresh(self) -> str:
         """A path for new files."""
-        return f"{self.folder}/{next(self.numbers)}"
+        return f"{self.path}/{next(self.numbers)}"
 
     def numbered(self, frame: DataFrame, names: Sequence[str]) -> OnSpark:
         """Rows that have their numbers, written."""
@@ -118,19 +118,19 @@ class OnSpark:
 
     def __init__(
         self,
-        place: _Place,
+        folder: _Folder,
         frame: DataFrame,
         names: tuple[str, ...],
         sizes: dict[int, int],
         path: str,
     ) -> None:
-        self._place, self._frame, self._names, self._sizes = place, frame, names, sizes
+        self._folder, self._frame, self._names, self._sizes = folder, frame, names, sizes
         self._path = path
         self.rows = sum(sizes.values())
 
     def only(self, *columns: int) -> OnSpark:
         names = tuple(self._names[j] for j in columns)
-        return OnSpark(self._place, self._frame, names, self._sizes, self._path)
+        return OnSpark(self._folder, self._frame, names, self._sizes, self._path)
 
     def forget(self) -> None:
         """Removes the files, where this process can."""
@@ -168,11 +168,11 @@ class OnSpark:
         given = self._frame.select(_ROW, *self._names)
         with _asked(given):
             frame = given.mapInArrow(_silent(work), _kinds([_ROW, *names]))
-        made = self._place.numbered(frame, names)
+        made = self._folder.numbered(frame, names)
         if made.rows < self.rows:
             some = made
             ordered = some._frame.orderBy(_ROW).select(*names)
-            made = self._place.written(ordered, _as_they_are(len(names)), names)
+            made = self._folder.written(ordered, _as_they_are(len(names)), names)
             some.forget()
         with _until_end(made):
             yield made
@@ -194,9 +194,9 @@ class OnSpark:
         drawn = fresh_key(source)
         keys = self._keys(lambda rows, ids: [*key(rows), *_words(drawn, ids), ids])
         places = self._placed(keys, len(keys.columns) - 1, [_ROW])
-        name = f"n{next(self._place.numbers)}"
+        name = f"n{next(self._folder.numbers)}"
         joined = self._frame.join(places, _ROW).selectExpr(_ROW, *self._names, f"place AS {name}")
-        with _until_end(self._place.numbered(joined, [*self._names, name])) as made:
+        with _until_end(self._folder.numbered(joined, [*self._names, name])) as made:
             yield made
 
     @contextmanager
@@ -217,7 +217,7 @@ class OnSpark:
         replaced = {self._names[j]: name for j, name in zip(columns, moved, strict=True)}
         every = [f"{replaced.get(name, name)} AS {name}" for name in self._names]
         joined = self._frame.join(pairs, _ROW).selectExpr(_ROW, *every)
-        with _until_end(self._place.numbered(joined, self._names)) as made:
+        with _until_end(self._folder.numbered(joined, self._names)) as made:
             yield made
 
     @contextmanager
@@ -225,7 +225,7 @@ class OnSpark:
         key = fresh_key(source)
         keys = self._keys(lambda rows, numbers: [*_words(key, numbers), *rows.T])
         ordered = keys.orderBy("k0", "k1").select(keys.columns[2:])
-        written = self._place.written(ordered, _as_they_are(len(self._names)), self._names)
+        written = self._folder.written(ordered, _as_they_are(len(self._names)), self._names)
         with _until_end(written) as made:
             yield made
 
@@ -297,7 +297,7 @@ class OnSpark:
         width = len(names)
         ordered = keys.orderBy(keys.columns[:sorted_by]).select(keys.columns[sorted_by:])
         inner = _names(width, "w")
-        made = self._place.written(ordered, _as_they_are(width), inner)
+        made = self._folder.written(ordered, _as_they_are(width), inner)
         begins, total = [], 0
         for part in range(max(made._sizes, default=0) + 1):
             begins.append(total)
@@ -328,7 +328,7 @@ class OnSpark:
         """
         import pyarrow.parquet
 
-        path = self._place.fresh()
+        path = self._folder.fresh()
         try:
             files = None
             with _asked(frame):
