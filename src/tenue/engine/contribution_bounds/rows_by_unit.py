@@ -200,7 +200,6 @@ def _untie(keys: Words, place: int, source: Source) -> None:
 
 
 def _by_both(units: npt.NDArray[Any], cells: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """The numbers of rows sorted by unit and cell."""
     place = (len(units) - 1).bit_length()
     within = _width(cells)
     if _free(units, place) < within:
@@ -374,7 +373,6 @@ def _column(table: pyarrow.Table, name: str) -> npt.NDArray[Any]:
 
 
 def _cells(table: pyarrow.Table, shape: Sequence[int]) -> npt.NDArray[np.int64]:
-    """One number for each cell."""
     cells = np.zeros(len(table), dtype=np.int64)
     most = 1
     for i, size in enumerate(shape):

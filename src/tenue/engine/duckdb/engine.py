@@ -134,7 +134,6 @@ def _check_unchanged(watched: Watched, readable: Readable) -> None:
 
 
 def _read(run: Callable[[], Made], what: str) -> Made:
-    """The result of `run`, or a refusal."""
     import duckdb
 
     try:

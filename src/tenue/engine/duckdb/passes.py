@@ -55,8 +55,6 @@ def keep(fill: Fill, sizes: Sequence[int], *, memory: int, batch: int) -> Iterat
 
 @dataclass(frozen=True)
 class _File:
-    """One column on disk."""
-
     path: Path
     kind: np.dtype[Any]
 

@@ -343,7 +343,6 @@ def counted_stages(
 
 
 def _days(low: int, high: int, stored: Storage, dialect: Dialect) -> Counted:
-    """Days since 1970 began."""
     if isinstance(stored, Day):
         return dialect.days(low, high)
     stages, first, last = _micros(low * DAY, high * DAY, stored, dialect)

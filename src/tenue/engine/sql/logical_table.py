@@ -205,6 +205,10 @@ class Logical:
         ends = first_step(column), last_step(column)
         return Whole(self.value(column.name), *ends, self.dialect)
 
+    def ends(self, leaf: Steps | DateField) -> Ends:
+        """The least and the greatest value of a column, or of a field of one."""
+        return leaf_ends(self.column(leaf.column), leaf)
+
     def count(self, column: Date | Datetime) -> Whole:
         """The logical value as days, or microseconds, since 1970 began."""
         low, _, grid = counts(column)
@@ -463,11 +467,6 @@ def _never(name: str) -> str:
 # -- The SQL of a computed column ------------------------------------------------------------------
 
 
-def ends_in(logical: Logical, leaf: Steps | DateField) -> Ends:
-    """The least and the greatest value of a column, or of a field of one."""
-    return leaf_ends(logical.column(leaf.column), leaf)
-
-
 def logical_table(request: Request | RankRequest | ContributionRequest, table: Stored) -> Logical:
     """The logical table of a request, with the columns that it computes."""
     return Logical(with_computed(table, request.computed))
@@ -479,8 +478,7 @@ def with_computed(table: Stored, computed: Iterable[Computed]) -> Stored:
     They are declared columns with steps of 1, between the ends of their ranges.
     """
     for one in computed:
-        before = Logical(table)
-        low, high = check_range(one.formula, lambda leaf: ends_in(before, leaf))  # noqa: B023
+        low, high = check_range(one.formula, Logical(table).ends)
         column = Number(
             name=one.name, role="other", low=Fraction(low), high=Fraction(high), grid=Fraction(1)
         )
@@ -492,7 +490,7 @@ def with_computed(table: Stored, computed: Iterable[Computed]) -> Stored:
 
 def written(formula: Formula, logical: Logical) -> str:
     """The SQL of the steps; NULL where they are missing."""
-    size = check_sizes(formula, lambda leaf: ends_in(logical, leaf))
+    size = check_sizes(formula, logical.ends)
     return _node(size, logical.dialect.holding(*size.ends), logical)
 
 

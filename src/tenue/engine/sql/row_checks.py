@@ -187,7 +187,6 @@ def _always_readable(column: Column, stored: Storage) -> bool:
 
 
 def _double(stored: Storage, raw: str, dialect: Dialect) -> str:
-    """A stored number as a double."""
     if isinstance(stored, Written):
         return dialect.read(raw, dialect.double)
     number = f"CAST({raw} AS INTEGER)" if isinstance(stored, Truth) else raw

@@ -241,8 +241,18 @@ class Statement:
 
 def write(request: Request, table: Stored) -> Statement:
     """The SELECT that answers a request without people."""
-    sql = _of_rows(request, logical_table(request, table))
-    return Statement(sql, len(request.keys), len(request.measures))
+    logical = logical_table(request, table)
+    late = _late(request, logical)
+    keys = [
+        logical.value(key.column) if i in late else stored_cell(key, logical)
+        for i, key in enumerate(request.keys)
+    ]
+    outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + measures(request, logical)
+    where = None if request.where is None else truth(request.where, logical)
+    sql = logical.select(outputs, where) + group_by(len(keys))
+    if late or any(_by_stored_value(key, logical) for key in request.keys):
+        sql = _numbered(sql, request, logical, late)
+    return Statement(sql, len(keys), len(request.measures))
 
 
 def write_counts(columns: Sequence[str], table: Stored) -> str:
@@ -283,20 +293,6 @@ def _is_named(unit: str, name: str, logical: Logical) -> str:
     return f"{value} = {name}"
 
 
-def _of_rows(request: Request, logical: Logical) -> str:
-    late = _late(request, logical)
-    keys = [
-        logical.value(key.column) if place in late else stored_cell(key, logical)
-        for place, key in enumerate(request.keys)
-    ]
-    outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + measures(request, logical)
-    where = None if request.where is None else truth(request.where, logical)
-    sql = logical.select(outputs, where) + group_by(len(keys))
-    if late or any(_by_stored_value(key, logical) for key in request.keys):
-        sql = _numbered(sql, request, logical, late)
-    return sql
-
-
 def _by_stored_value(key: CellKey, logical: Logical) -> bool:
     return isinstance(key, Group) and not logical.is_computed(key.column)
 
@@ -304,13 +300,14 @@ def _by_stored_value(key: CellKey, logical: Logical) -> bool:
 def _late(request: Request, logical: Logical) -> set[int]:
     """The keys whose pieces are computed for groups of equal values, and not for each row, for
     which so many comparisons would dominate the time."""
-    slow = [
-        (place, logical.column(key.column))
-        for place, key in enumerate(request.keys)
-        if isinstance(key, Pieces) and not is_quick(key, logical.column(key.column))
-    ]
-    values = math.prod(c.steps + 1 for _, c in slow if isinstance(c, Bounded))
-    return {place for place, _ in slow} if values <= _MOST_VALUES else set()
+    columns = [logical.column(key.column) for key in request.keys]
+    slow = {
+        i: column
+        for i, (key, column) in enumerate(zip(request.keys, columns, strict=True))
+        if isinstance(key, Pieces) and not is_quick(key, column)
+    }
+    values = math.prod(c.steps + 1 for c in slow.values() if isinstance(c, Bounded))
+    return set(slow) if values <= _MOST_VALUES else set()
 
 
 def group_by(keys: int) -> str:
