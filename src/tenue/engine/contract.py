@@ -174,7 +174,7 @@ class Engine(Protocol):
     ) -> HandedOver:
         """The same rows, as in `Rows.logical`, for tables that do not fit into memory.
 
-        Each row is given to `take` once, in batches of at most so many.
+        Each row is given to `take` once, in batches of at most `batch` rows.
 
         Parameters
             names: whether batches also have the columns of `Rows.identifiers`.

@@ -32,7 +32,7 @@ def open_engine(
             of pandas, polars, pyarrow, Spark or anything with the Arrow PyCapsule interface; a
             DuckDB connection or Spark session, whose table of the schema's name is read; a DuckDB
             relation.
-        schema: what is declared about the table.
+        schema: the declared table.
         folder: where a relative path starts; None for the working folder.
         memory: how many bytes the engine may hold before it puts rows on disk; None for most of
             the machine's memory. A connection keeps its own limit.

@@ -117,7 +117,7 @@ class Relational(ABC, Generic[State]):
         return self._within(hand)
 
     def close(self) -> None:
-        """Closes files and connections, and removes what was put on disk."""
+        """Closes files and connections, and removes files of our own."""
         with self._lock:
             if self._session is not None:
                 self._session.close()

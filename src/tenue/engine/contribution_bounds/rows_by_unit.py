@@ -1,4 +1,4 @@
-"""At most so many rows, and so many cells, of each unit, chosen uniformly.
+"""Limits the rows and cells of each unit, by a uniformly random choice.
 
 Guarantee
     As `request.People`. Of each unit at most `limit` rows are kept, whatever is drawn. Given the

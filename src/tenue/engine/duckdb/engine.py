@@ -38,7 +38,7 @@ Made = TypeVar("Made")
 def open_tally(source: Files | Database | Relation, memory: int) -> Iterator[Tally]:
     """The counts of a table, as long as the context lasts; refused if it is none.
 
-    DuckDB holds so many bytes and puts the rest on disk; the connection of a relation keeps its own
+    DuckDB holds `memory` bytes and puts the rest on disk; a relation's connection keeps its own
     limit. Nothing but the table can be reached, except from such a connection. Files of text are
     read as wholes first, and refused with the line that is no row.
     """
@@ -122,8 +122,7 @@ def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Lo
 
 
 def _by_number(readable: Readable) -> tuple[list[str], str]:
-    """New names for all columns, for those of a file may be anything, and the table that has
-    them."""
+    """New names for all columns, for a file may use any names, and the table that has them."""
     columns = [f"f{i}" for i in range(len(readable.columns))]
     return columns, f"{readable.sql} AS whole({', '.join(columns)})"
 

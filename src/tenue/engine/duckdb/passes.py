@@ -105,8 +105,8 @@ class _Folder:
     def ordered(
         self, keys: Iterator[Sequence[Numbers]], rows: int, *, counted: bool = False
     ) -> Iterator[Sequence[Numbers]]:
-        """The keys of so many rows in their order, sorted by DuckDB, which puts on disk what does
-        not fit; if they are counted, each once and with its count."""
+        """The keys in their order, sorted by DuckDB, which puts on disk what does not fit; if they
+        are counted, each once and with its count. There must be `rows` of them."""
         import duckdb
         import pyarrow
 

@@ -54,7 +54,7 @@ def settings(scratch: Scratch) -> Settings:
 
 
 def limited(scratch: Scratch, memory: int) -> Settings:
-    """The same for a database that holds at most so many bytes."""
+    """The same for a database that holds at most `memory` bytes."""
     return {
         **settings(scratch),
         "memory_limit": f"{memory}B",

@@ -41,8 +41,8 @@ from .sources import Readable, read_parquet
 Run = Callable[[str], list[tuple[Any, ...]]]
 
 MOST_BLOCKS = 100_000
-"""Row groups of a file are checked one by one if so many blocks of the smallest one cover it; in
-other files their statistics are combined."""
+"""Row groups of a file are checked one by one if at most this many blocks, as long as the smallest
+of them, cover the file; in other files their statistics are combined."""
 
 _JSON = re.compile(
     r"(Malformed JSON|JSON transform error) in file .* in (?:line|record/value) (\d+)", re.DOTALL

@@ -61,7 +61,7 @@ class _SameWords(Exception):
 
 
 def random_words(rows: int, source: Source) -> list[Numbers]:
-    """Columns by which so many rows are put into a random order."""
+    """Columns that sort this many rows into a random order."""
     return list(source.words(WORDS * rows, 64).view(np.int64).reshape(WORDS, rows))
 
 

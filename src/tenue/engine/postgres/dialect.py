@@ -21,7 +21,7 @@ from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Storage, Te
 _MICRO = timedelta(microseconds=1)
 _FIRST = datetime.min - datetime(1970, 1, 1)
 _CYCLE = timedelta(days=146097)  # 400 years
-_FEW = 32  # so many words are compared one after the other; more are looked up
+_FEW = 32  # up to this many words are compared one by one; more are looked up
 
 # the numbers that DuckDB reads, with spaces around and underscores between digits
 _DIGITS = "[0-9]+(_[0-9]+)*"
@@ -117,7 +117,7 @@ class _Postgres(Dialect):
         return stages, low, high
 
     def moment_literal(self, micros: int, stored: Moment) -> str:
-        """The moment so many microseconds after 1970 began, as the column is stored."""
+        """The moment `micros` microseconds after 1970 began, as the column is stored."""
         # the calendar repeats; Python's ends with the year 9999
         cycles, rest = divmod(micros * _MICRO - _FIRST, _CYCLE)
         moment = datetime.min + rest

@@ -66,8 +66,8 @@ def describe(source: Server, *, values: bool) -> list[Described]:
 
 
 def _opened(source: Server) -> tuple[Found, _Load]:
-    """The catalogue's entry of the table, refused if it may not be read, and how to read so many
-    rows of its columns, or all."""
+    """The catalogue's entry of the table, refused if it may not be read, and how to read its
+    columns, of all rows or the first `most`."""
     with closing(ServerSession(source.address, TIMEOUT)) as session:
         found = session.look(lambda state: find_readable(state, source.table))
     stored = dict(found.columns)

@@ -152,7 +152,7 @@ class Snapshot:
         return pyarrow.Table.from_batches(self.batches(sql))
 
     def batches(self, sql: str, size: int | None = None) -> Iterator[pyarrow.RecordBatch]:
-        """The same in batches of at most so many rows; the last is empty, or is the only one."""
+        """The same in batches of at most `size` rows; the last is empty, or is the only one."""
         import pyarrow
 
         try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _SECONDS = 9 * 10**12
-"""The calendar ends so many seconds before and after 1970: some 285,000 years."""
+"""The calendar covers this many seconds before and after 1970: some 285,000 years."""
 _DIGITS = 38
 _TICKS = {"s": 1, "ms": 10**3}
 

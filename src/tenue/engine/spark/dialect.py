@@ -25,7 +25,7 @@ _LONG = 2**63
 _INT = 2**31
 _MOST_ROWS = 2**40
 _CHUNK = 22  # bits; so many rows of numbers below 2^22 add up below 2^62
-_FEW = 16  # so many words are compared one after the other
+_FEW = 16  # up to this many words are compared one by one
 _LISTED = 4  # words of a list, about
 _DAY = 24 * 60 * 60 * 10**6
 
@@ -74,7 +74,7 @@ class _Spark(Dialect):
         return "(" + " + ".join(f"CAST(SUM({p}) AS {self.huge}) * {1 << s}" for p, s in parts) + ")"
 
     def stored(self, name: str, kind: Storage) -> str:
-        # what is stored in a type of its own is compared as a text
+        # values of special types are compared as texts
         return f"CAST({name} AS {self.text})" if isinstance(kind, Text) and kind.type else name
 
     def read(self, text: str, kind: str) -> str:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _ROW = "r"
 _PART = 40
-"""A row is known by its partition, and by its place there in so many bits."""
+"""The number of a row is its partition, followed by this many bits for its position there."""
 _BATCH = 1 << 16
 """Rows that this process looks at together."""
 
@@ -51,7 +51,7 @@ def keep(
     """The rows of a data frame as `Passes`, as long as the context lasts.
 
     Parameters
-        numbers: so many whole numbers for each row of a batch.
+        numbers: makes `width` whole numbers of each row of a batch.
         folder: a private one for files, which all machines reach.
     """
     written = _Folder(folder, count()).written(

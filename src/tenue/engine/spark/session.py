@@ -131,7 +131,7 @@ _START = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.eventLog.enabled": "false",
-    # logs would quote rows, and those of a cluster's machines are not silenced from here
+    # logs would quote rows, and the logs of a cluster's machines cannot be silenced from here
     "spark.log.level": "OFF",
     "spark.driver.extraJavaOptions": "-Dlog4j2.level=OFF",
     "spark.executor.extraJavaOptions": "-Dlog4j2.level=OFF",
@@ -164,7 +164,7 @@ class ClusterSession:
         failure is written down by this process.
 
     frame: the table.
-    version: that of Spark.
+    version: the version of Spark.
     """
 
     def __init__(self, source: InSpark) -> None:
@@ -201,7 +201,7 @@ class ClusterSession:
         return name
 
     def sweep(self, keep: int = 1) -> None:
-        """Removes the names that were given, except that of the table."""
+        """Removes the names that were given, except the table's."""
         for name in self._names[keep:]:
             with quiet(), suppress(Exception):
                 self._spark.catalog.dropTempView(name)
@@ -294,7 +294,7 @@ def _started(source: Cluster) -> SparkSession:
 
 
 def is_free(spark: SparkSession, seconds: float) -> bool:
-    """Whether the cluster does a small thing in so many seconds; Spark itself waits for ever."""
+    """Whether the cluster completes a small task in `seconds`; Spark itself waits for ever."""
     tag, done = f"tenue_{os.getpid()}_{next(_numbers)}", threading.Event()
 
     def try_it() -> None:

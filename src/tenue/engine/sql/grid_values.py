@@ -129,7 +129,7 @@ def _floating(column: Number, dialect: Dialect) -> list[Stage]:
                 lambda name: _inside(name, *ends, dialect, tiny=column.grid > 1),
                 lambda name: f"CAST(FLOOR({name}{times}{over} + {half}) AS {dialect.long})",
             ]
-        # whatever is beyond 2^52 is clamped, so the two ways to round need not be told apart
+        # values beyond 2^52 are clamped, so both kinds of rounding give the same
         return [
             *guard,
             lambda name: f"FLOOR({name}{times}{over} + {half})",

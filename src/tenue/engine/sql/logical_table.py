@@ -255,7 +255,7 @@ class Logical:
         return self._staged(self.raw(name), 0, stages)[0]
 
     def number(self, name: str, stored: str) -> str:
-        """The SQL of a category's or boolean's number, given that of its stored value."""
+        """The SQL of a category's or boolean's number, given the SQL of its stored value."""
         column = self.column(name)
         if isinstance(column, Category):
             return self._category(column)(stored)

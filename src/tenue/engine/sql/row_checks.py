@@ -28,7 +28,7 @@ class Statements(Protocol):
         """The rows of a SELECT, as an Arrow table."""
 
     def batches(self, sql: str, size: int) -> Iterable[pyarrow.RecordBatch]:
-        """The rows of a SELECT, at most so many at a time."""
+        """The rows of a SELECT, at most `size` at a time."""
 
 
 @dataclass(frozen=True)

@@ -311,7 +311,7 @@ def _late(request: Request, logical: Logical) -> set[int]:
 
 
 def group_by(keys: int) -> str:
-    """GROUP BY the first so many outputs."""
+    """GROUP BY the first `keys` outputs."""
     return " GROUP BY " + ", ".join(str(i + 1) for i in range(keys)) if keys else ""
 
 
