@@ -7,7 +7,7 @@ is no row, for a group whose rows were skipped would look smaller or safer than 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -98,10 +98,9 @@ def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Lo
         ).to_arrow_table()
     connection = duckdb.connect()
     watched = Watched(paths_of(source))
-    try:
+    readable = None
+    with suppress(duckdb.Error):
         readable = prepare(connection, source, None)
-    except duckdb.Error:
-        readable = None
     if readable is None:
         raise refuse("engine.unopenable-file")
     columns, table = _by_number(readable)
@@ -135,10 +134,8 @@ def _check_unchanged(watched: Watched, readable: Readable) -> None:
 def _read(run: Callable[[], Made], what: str) -> Made:
     import duckdb
 
-    try:
+    with suppress(duckdb.Error):
         return run()
-    except duckdb.Error:
-        pass
     # raised out of reach of the error above, which may quote a row
     raise refuse(f"engine.{what}-not-read")
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from operator import add
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,9 +77,9 @@ class _Folder:
         folder = Path(mkdtemp(dir=self.scratch.path))
         files = tuple(_File(folder / f"{j}.bin", _narrowest(size)) for j, size in enumerate(sizes))
         rows = 0
-        try:
+        with suppress(OSError):
             with ExitStack() as opened:
-                sinks: list[IO[bytes]] = [opened.enter_context(f.path.open("wb")) for f in files]
+                sinks = [opened.enter_context(file.path.open("wb")) for file in files]
 
                 def take(batch: Numbers) -> None:
                     nonlocal rows
@@ -89,8 +89,6 @@ class _Folder:
 
                 fill(take)
             return OnDisk(self, files, rows)
-        except OSError:
-            pass
         raise EngineFault(FAULT)
 
     def kept(self, batches: Iterator[Sequence[Numbers]], kinds: Sequence[np.dtype[Any]]) -> OnDisk:
@@ -113,21 +111,20 @@ class _Folder:
         first = next(keys)
         memory = max(self.memory, math.isqrt(_MERGE * 8 * len(first) * rows))
         left = rows
-        try:
-            with duckdb.connect(":memory:", config=limited(self.scratch, memory)) as sorter:
-                quiet(sorter)
-                sorter.register("keys", _reader(first, keys))
-                # by all columns, so that equal keys are equal rows
-                sql = "SELECT *, count(*) FROM keys GROUP BY ALL" if counted else "FROM keys"
-                found = sorter.sql(f"{sql} ORDER BY ALL")
-                for batch in found.to_arrow_reader(self.batch):
-                    columns = [column.to_numpy() for column in batch.columns]
-                    left -= int(columns[-1].sum()) if counted else batch.num_rows
-                    yield columns
-                if left == 0:
-                    return
-        except (duckdb.Error, pyarrow.ArrowException, OSError):
-            pass
+        with (
+            suppress(duckdb.Error, pyarrow.ArrowException, OSError),
+            duckdb.connect(":memory:", config=limited(self.scratch, memory)) as sorter,
+        ):
+            quiet(sorter)
+            sorter.register("keys", _reader(first, keys))
+            # by all columns, so that equal keys are equal rows
+            sql = "SELECT *, count(*) FROM keys GROUP BY ALL" if counted else "FROM keys"
+            for batch in sorter.sql(f"{sql} ORDER BY ALL").to_arrow_reader(self.batch):
+                columns = [column.to_numpy() for column in batch.columns]
+                left -= int(columns[-1].sum()) if counted else batch.num_rows
+                yield columns
+            if left == 0:
+                return
         # raised out of reach of the error above, which may quote a value
         raise EngineFault(FAULT)
 

@@ -7,6 +7,7 @@ Used by `tenue init`, which runs on the holder's side, and guesses: the holder r
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,14 +61,11 @@ def describe(found: Source, *, values: bool = False) -> list[Described]:
 
     if not isinstance(found, Files | Database):
         raise refuse("engine.description-needs-files")
-    with duckdb.connect() as connection:
-        try:
-            table = _opened(connection, found)
-            table.limit(LOOKED_AT).create("memory.looked_at")
-            looked = connection.table("memory.looked_at")
-            return _columns(table, looked, table if values else None)
-        except duckdb.Error:
-            pass
+    with duckdb.connect() as connection, suppress(duckdb.Error):
+        table = _opened(connection, found)
+        table.limit(LOOKED_AT).create("memory.looked_at")
+        looked = connection.table("memory.looked_at")
+        return _columns(table, looked, table if values else None)
     # raised out of reach of the error above, which may quote a row
     file = found.paths[0] if isinstance(found, Files) else found.path
     raise refuse("engine.unreadable-table", name=file.name)

@@ -10,6 +10,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,11 +62,9 @@ def one_part(tables: Iterator[pyarrow.Table], folder: Path) -> list[Part]:
     """All tables in one file; one `EngineFault` if that fails."""
     import pyarrow
 
-    try:
+    with suppress(OSError, pyarrow.ArrowException):
         part = write_part(tables, folder, 0)
         return [] if part is None else [part]
-    except (OSError, pyarrow.ArrowException):
-        pass
     # raised out of reach of the error above, which may quote a value
     raise EngineFault(FAULT)
 
