@@ -7,7 +7,7 @@ process could send others: then the grants of the role are the last defence.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 import psycopg
@@ -215,22 +215,18 @@ _TIMEOUT = 60
 
 def examine(source: Server) -> Iterator[Finding]:
     """Server, table and privileges, as far as they are visible; no row is read."""
+    subject = "server"
     try:
-        session = ServerSession(source.address, _TIMEOUT)
+        with closing(ServerSession(source.address, _TIMEOUT)) as session:
+            yield Finding("server", "fine", f"PostgreSQL {session.version}")
+            subject = "table"
+            found = session.look(lambda state: find_readable(state, source.table))
+            what = f"{found.sql} has {len(found.columns)} columns that {found.role} may read"
+            yield Finding("table", "fine", what)
+            excess = session.look(lambda state: excess_of(state, found))
     except Refused as refusal:
-        yield Finding.refused("server", refusal)
+        yield Finding.refused(subject, refusal)
         return
-    try:
-        yield Finding("server", "fine", f"PostgreSQL {session.version}")
-        found = session.look(lambda state: find_readable(state, source.table))
-        what = f"{found.sql} has {len(found.columns)} columns that {found.role} may read"
-        yield Finding("table", "fine", what)
-        excess = session.look(lambda state: excess_of(state, found))
-    except Refused as refusal:
-        yield Finding.refused("table", refusal)
-        return
-    finally:
-        session.close()
     for right in excess:
         undo = right.undo or "Use another role, that of `A role that may only read` in the docs"
         yield Finding("rights", "too much", f"The role {found.role} {right.what}", undo)
