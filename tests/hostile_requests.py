@@ -12,6 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from tenue.engine import computed_column
 from tenue.engine.computed_column import (
     FIELDS,
     MOST_STEPS,
@@ -31,7 +32,6 @@ from tenue.engine.computed_column import (
     Sum,
     Within,
     leaf_ends,
-    range_of,
     sized,
 )
 from tenue.engine.contract import Engine
@@ -149,7 +149,7 @@ class Writer:
         for number in range(self.chosen.choice((0, 1, 1, 2, 3))):
             made = Computed(f"(made {number})", self.formula())
             found.append(made)
-            low, high = range_of(made.formula, self.ends)
+            low, high = computed_column.sized(made.formula, self.ends).ends
             column = Number(
                 name=made.name, role="other", low=Fraction(low), high=Fraction(high),
                 grid=Fraction(1),

@@ -1,9 +1,9 @@
 """Conditions on rows, and columns that a question computes: closed trees over whole steps.
 
-Whatever is computed of a row is a whole number, and how large it may be follows from the bounds of
-the columns by interval arithmetic. So no row can make a computation fail, and what one row can add
-to a sum is known before a row is read. What is missing in a row makes the result missing; only a
-`Choice` looks at conditions first, and takes a condition that is unknown for one that is not true.
+Every value computed from a row is a whole number, and its largest size follows from the bounds of
+the columns by interval arithmetic. So no row can make a computation fail, and the largest
+contribution of a row to a sum is known before a row is read. A missing value makes the result
+missing; only a `Choice` evaluates conditions first, and treats an unknown condition as not true.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..schema import Bounded, Column, Date, Datetime, Number
 
 @dataclass(frozen=True)
 class Within:
-    """first ≤ the column's steps ≤ last; either end may be open. first > last holds for no row."""
+    """first ≤ the column's steps ≤ last; an end may be open. No row satisfies first > last."""
 
     column: str
     first: int | None
@@ -66,7 +66,7 @@ Predicate = Within | Among | Missing | Not | All | Any_
 
 
 def columns_in(predicate: Predicate) -> Iterator[str]:
-    """Every column that a condition is about."""
+    """Every column of a condition."""
     if isinstance(predicate, Not):
         yield from columns_in(predicate.part)
     elif isinstance(predicate, All | Any_):
@@ -76,10 +76,8 @@ def columns_in(predicate: Predicate) -> Iterator[str]:
         yield predicate.column
 
 
-# Columns that a question computes: a closed tree over whole steps, whose range is known.
-
 Ends = tuple[int, int]
-"""The least and the greatest whole number that something may be."""
+"""The least and the greatest whole number that a value may be."""
 
 Field = Literal["year", "quarter", "month", "isodow", "hour"]
 FIELDS: dict[Field, Ends | None] = {
@@ -89,12 +87,12 @@ FIELDS: dict[Field, Ends | None] = {
     "isodow": (1, 7),
     "hour": (0, 23),
 }
-"""The fields of a date or datetime and what they may be; a year may be what the bounds say."""
+"""The fields of a date or datetime and their ranges; that of a year follows from the bounds."""
 
 MOST_STEPS = 2**62
-"""How large a computed value may be, so that every sum of such values fits into 126 bits."""
+"""The largest absolute value of a computed column, so that every sum of it fits into 126 bits."""
 _LARGEST = 2**120
-"""How large what is computed on the way may be."""
+"""The largest absolute value of an intermediate result."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Choice:
-    """What stands beside the first condition that is true; `otherwise` if none is, None for
+    """The formula beside the first condition that is true; if none is, `otherwise`, where None is
     missing. An unknown condition is not true."""
 
     cases: tuple[tuple[Predicate, Formula], ...]
@@ -156,22 +154,22 @@ class Computed:
 
 
 def leaf_ends(column: Column, leaf: Steps | DateField) -> Ends:
-    """What a column, or a field of one, may be; refused if its type has nothing of that."""
+    """The ends of a column, or of a field of one; refused if its type has none."""
     if isinstance(leaf, Steps):
         if isinstance(column, Bounded):
             low = int(column.low / column.grid) if isinstance(column, Number) else 0
             return low, low + column.steps
-        said = "has no order"
+        lacks = "has no order"
     else:
-        fixed, said = FIELDS[leaf.field], f"has no {leaf.field}"
+        fixed, lacks = FIELDS[leaf.field], f"has no {leaf.field}"
         if isinstance(column, Datetime) or (isinstance(column, Date) and leaf.field != "hour"):
             years = [end.year for end in column.bounds if isinstance(end, date)]
             return fixed or (years[0], years[1])
-    raise refuse("engine.request-type-mismatch", name=column.name, type=column.type, said=said)
+    raise refuse("engine.request-type-mismatch", name=column.name, type=column.type, said=lacks)
 
 
 def parts_of(formula: Formula) -> tuple[Formula, ...]:
-    """What a formula is directly made of."""
+    """The direct parts of a formula."""
     if isinstance(formula, Sum):
         return tuple(part for _, part in formula.terms)
     if isinstance(formula, Product):
@@ -185,7 +183,7 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
 
 
 def columns_of(formula: Formula) -> Iterator[str]:
-    """Every column that a formula reads, those of conditions too."""
+    """Every column that a formula or one of its conditions reads."""
     if isinstance(formula, Steps | DateField):
         yield formula.column
     if isinstance(formula, Choice):
@@ -196,7 +194,7 @@ def columns_of(formula: Formula) -> Iterator[str]:
 
 
 def never_missing(formula: Formula, filled: Callable[[str], bool]) -> bool:
-    """Whether the result is there in every row; `filled` says it of a column."""
+    """Whether no row's result is missing; `filled` answers that for a column."""
     if isinstance(formula, Steps | DateField):
         return filled(formula.column)
     if isinstance(formula, Choice) and formula.otherwise is None:
@@ -206,13 +204,13 @@ def never_missing(formula: Formula, filled: Callable[[str], bool]) -> bool:
 
 @dataclass(frozen=True)
 class Sized:
-    """A formula with what is proven of its numbers, for a check and for an engine's types alike.
+    """A formula with proven bounds of its numbers, for checks and for an engine's types.
 
-    ends: the least and the greatest number that the result may be.
-    reach: how far from 0 nothing is beyond that computes the result of the parts' results: these
-        themselves, every constant, every partial result in any order, and the result. A type that
-        holds `reach` on both sides cannot overflow, whatever a row holds.
-    parts: what it is directly made of, each with a reach of its own.
+    ends: the least and the greatest result.
+    reach: the largest absolute value of any number in the last step of the computation: the parts'
+        results, every constant, every partial result in any order, and the result. A type that
+        holds `reach` on both sides cannot overflow, whatever the values of a row.
+    parts: its direct parts, each with a reach of its own.
     """
 
     formula: Formula
@@ -227,13 +225,9 @@ class Sized:
 
 
 def sized(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Sized:
-    """The formula with the sizes of all its numbers.
-
-    ends: the least and the greatest number that a column, or a field of one, may be.
-    """
+    """The formula with the sizes of all its numbers; `ends` gives those of a column or field."""
     if isinstance(formula, Steps | DateField):
-        found = ends(formula)
-        return Sized(formula, found, _size(found))
+        return Sized(formula, ends(formula), _size(ends(formula)))
     parts = tuple(sized(part, ends) for part in parts_of(formula))
     if isinstance(formula, Sum):
         low = high = formula.constant
@@ -243,22 +237,21 @@ def sized(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Sized:
             low, high = low + min(both), high + max(both)
             # a term of weight 0 is computed, too
             reach += max(abs(weight), 1) * max(_size(part.ends), 1)
-        return Sized(formula, (low, high), reach, parts)
-    if isinstance(formula, Product):
+    elif isinstance(formula, Product):
         low = high = reach = 1
         for part in parts:
             corners = [one * end for one in (low, high) for end in part.ends]
             low, high = min(corners), max(corners)
             reach *= max(1, _size(part.ends))
-        return Sized(formula, (low, high), reach, parts)
-    if isinstance(formula, Quotient):
+    elif isinstance(formula, Quotient):
         (part,), divisor = parts, formula.divisor
         low, high = (end // divisor for end in part.ends)
-        # a quotient is taken of what is not negative, and moved back
+        # the dividend is raised above 0 first, and the quotient lowered again
         reach = _size(part.ends) + raised_by(part.ends[0], divisor) * (divisor + 1) + divisor
-        return Sized(formula, (low, high), reach, parts)
-    low, high = min(part.ends[0] for part in parts), max(part.ends[1] for part in parts)
-    return Sized(formula, (low, high), _size((low, high)), parts)
+    else:
+        low, high = min(part.ends[0] for part in parts), max(part.ends[1] for part in parts)
+        reach = _size((low, high))
+    return Sized(formula, (low, high), reach, parts)
 
 
 def raised_by(low: int, divisor: int) -> int:
@@ -270,22 +263,14 @@ def _size(ends: Ends) -> int:
     return max(map(abs, ends))
 
 
-def range_of(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Ends:
-    """The least and the greatest number that the result may be, where it is not missing.
-
-    ends: the same of a column, or of a field of one.
-    """
-    return sized(formula, ends).ends
-
-
 def check_range(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Ends:
-    """The range; refused if the result, or anything on the way to it, may be too large."""
+    """The range; refused if the result, or an intermediate result, may be too large."""
     return check_sizes(formula, ends).ends
 
 
 def check_sizes(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Sized:
-    """The sizes; refused if the result, or anything on the way to it, may be too large."""
-    found = sized(formula, ends)
-    if _size(found.ends) > MOST_STEPS or found.largest > _LARGEST:
+    """The sizes; refused if the result, or an intermediate result, may be too large."""
+    node = sized(formula, ends)
+    if _size(node.ends) > MOST_STEPS or node.largest > _LARGEST:
         raise refuse("engine.computed-value-too-large", bits=MOST_STEPS.bit_length() - 1)
-    return found
+    return node

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
 Numbers = NDArray[np.int64]
 
+Key = Callable[[Numbers], Sequence[Numbers]]
+"""Columns by which rows are sorted or counted, made of a batch of rows."""
+
 Cells = Mapping[tuple[int, ...], tuple[int, ...]]
-"""For each cell that has rows, by the numbers of its keys, the measures in the order asked."""
+"""For each cell that has rows, by the numbers of its keys: the measures in the order asked."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Where the values of one cell lie in order.
+    """The values of one cell in order.
 
     rows: how many rows of the cell have the column.
     values: (steps, how many rows have a smaller value, how many rows have this value), in
@@ -39,21 +42,21 @@ class Profile:
 
 
 Profiles = Mapping[tuple[int, ...], Profile]
-"""For each cell with rows that have the column, by the numbers of its keys, its profile."""
+"""For each cell with rows that have the column, by the numbers of its keys: its profile."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What a table holds, row by row.
+    """All rows of a table.
 
     logical: for each declared column that is stored and is no identifier, its grid steps (as
         `engine/sql/grid_values.py` counts them), category number or boolean; null where the value
-        is missing. What the schema declares for missing values is not filled in.
+        is missing. The value that the schema declares for missing ones is not filled in.
     identifiers: the stored values of columns of type identifier.
     types: how the source stores each column; None where it is text without a type (CSV, JSON).
-    unreadable: how many values of a column are there and are not what the schema declares.
-    infinite: how many values of a column are infinite.
-    beyond: how many values of a column lie beyond its bounds, and count as the bound.
+    unreadable: for each column, how many values are present and not what the schema declares.
+    infinite: for each column, how many values are infinite.
+    beyond: for each column, how many values lie beyond its bounds, and count as the bound.
     first: the number of the first row, from 1, in which a column is unreadable or infinite.
     """
 
@@ -68,11 +71,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class HandedOver:
-    """What is known of rows that were handed over in batches.
+    """Facts about rows that were handed over in batches.
 
     rows: how many there were.
-    repeated: the identifiers that name somebody more than once.
-    types, unreadable, infinite, beyond, first: as `Rows` has them.
+    repeated: the identifiers of which two rows share a value.
+    types, unreadable, infinite, beyond, first: as in `Rows`.
     """
 
     rows: int
@@ -86,13 +89,13 @@ class HandedOver:
 
 @dataclass(frozen=True)
 class Validated:
-    """What the holder may know of a table that was read from end to end; no analyst sees it.
+    """Facts about a table that was read from end to end; for its holder, never for an analyst.
 
     rows: how many there are.
-    unreadable: for each declared column with such values, how many are there and cannot be read as
-        the declared type; to questions they are missing.
-    rounded: for each column without a declared grid, how many values have a fraction; to questions
-        they are whole numbers.
+    unreadable: for each declared column with such values, how many are present and cannot be read
+        as the declared type; questions treat them as missing.
+    rounded: for each column without a declared grid, how many values have a fraction; questions
+        see whole numbers.
     digest: the SHA-256 of its files; empty if there are none.
     """
 
@@ -103,26 +106,26 @@ class Validated:
 
 
 FAULT = "the engine did not answer"
-"""All that is ever said of a failure: an engine's own words may quote a row."""
+"""The only text about a failure: an engine's own words may quote a row."""
 
 
 class Engine(Protocol):
     """Reads rows and gives whole numbers.
 
-    How many rows there are, where that is public, and how many votes each category has are
-    measures; limits of people are part of a request.
+    The number of rows, where it is public, and the votes of each category are measures;
+    contribution limits are part of a request.
 
     Guarantee
         `measure`, `ranks` and `contributions` return exact integers that depend on the multiset of
         rows only: not on their order. Without `people`, or where no unit exceeds its limits, every
         engine returns the same; which rows of a unit above its limits are kept is drawn as `People`
-        says, so that the law of what is returned depends on the multiset of rows only. Whatever
-        goes wrong inside is one `EngineFault` of one text, `FAULT`.
+        says, so that the law of the result depends on the multiset of rows only. Every failure is
+        one `EngineFault` of one text, `FAULT`.
 
-    files: by what the table's files, or its place in a server, are known again, as they were when
-        it was opened; None if it lives in the process of whoever opens it.
-    excess: what the role that reads the table in a server may do besides, each after "the role";
-        nothing for tables that no role reads.
+    files: the fingerprint of the table's files, or of its place in a server, taken when it was
+        opened; None if it lives in the process that opens it.
+    excess: privileges of the server's role besides reading, each worded to follow "the role"; empty
+        for tables that no role reads.
     reopens: whether a forked child may open the same source for itself.
 
     Any number of threads may call it at once; one question is measured at a time.
@@ -135,22 +138,18 @@ class Engine(Protocol):
     def validate(self) -> Validated:
         """Reads every row once, so that no question fails later because of one.
 
-        For the holder alone: refused with the file and the line, or the column, that cannot be
-        read. Afterwards nothing is left that a row could decide but its own values.
+        For the holder alone: a refusal names the file and the line, or the column, that cannot be
+        read.
         """
-        ...
 
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
-        ...
 
     def ranks(self, request: RankRequest) -> Profiles:
         """The profile of every cell with rows that have the column."""
-        ...
 
     def contributions(self, request: ContributionRequest) -> Profile:
         """The profile of one number for each unit; the rows of all units count in full."""
-        ...
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
         """The values of a column in the rows of one unit: steps, category number or 0 and 1.
@@ -158,45 +157,36 @@ class Engine(Protocol):
         At most two, for two are as good as many; None where a value is missing. `name` equals a
         stored identifier exactly: a text byte by byte, a number by its shortest decimal.
         """
-        ...
 
     def column_steps(self, *columns: str) -> NDArray[np.int64]:
         """The logical values of the rows that have all these columns, sorted by the first, then by
         the second: a row for each, a column for each column. For mechanisms scaled to the table."""
-        ...
 
     def read_all(self) -> Rows:
-        """Every row, for those who publish the table; no question calls this.
+        """Every row, for publishing the table; no question calls this.
 
         Numbers are rounded to the grid and clamped to the bounds exactly as they are for questions.
         `validate` first: a refusal from here does not know the line.
         """
-        ...
 
     def hand_over(
         self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
     ) -> HandedOver:
-        """The same rows, as `Rows.logical` has them, for tables that do not fit into memory.
+        """The same rows, as in `Rows.logical`, for tables that do not fit into memory.
 
-        Each row is given to `take` once, in batches of at most so many.
+        Each row is given to `take` once, in batches of at most `batch` rows.
 
         Parameters
             names: whether batches also have the columns of `Rows.identifiers`.
         """
-        ...
 
     def close(self) -> None:
-        """Lets go of files and connections."""
-        ...
+        """Closes files and connections."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One file of those that make a table.
-
-    rows: how many it has.
-    digest: the SHA-256 of its bytes, as they were written.
-    """
+    """One of the files that make a table, how many rows it has, and the SHA-256 of its bytes."""
 
     name: str
     rows: int
@@ -207,28 +197,26 @@ class Passes(Protocol):
     """Rows of whole numbers that need not fit into memory, read as often as wanted.
 
     Guarantee
-        A row is the same in every pass: whatever was drawn for it was drawn once. What `sum`,
-        `sort` and `tally` give is exact and depends on the multiset of rows only.
+        A row is the same in every pass: whatever was drawn for it was drawn once. The results of
+        `sum`, `sort` and `tally` are exact and depend on the multiset of rows only.
 
     rows: how many there are.
 
-    An ordered release is made of these and of nothing else: `tally` a column or `number` the rows,
-    cut them, `permute` values inside the cuts or `map` rows to what stands for their group,
-    `shuffle`, write the `batches`. A method asks for them and does not know which engine sorts.
+    An ordered release uses nothing else: `tally` a column or `number` the rows, form groups,
+    `permute` values inside them or `map` rows to the values of their group, `shuffle`, write the
+    `batches`. A method asks for these and does not know which engine sorts.
     """
 
     rows: int
 
     def only(self, *columns: int) -> Passes:
         """The same rows with these columns."""
-        ...
 
     def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
-        """What `measure` gives of all rows, added up over batches of them; one pass.
+        """The sum of `measure` over batches of all rows; one pass.
 
-        Of two batches together it must give the sum of what it gives of each.
+        `measure` of two batches together must be the sum of its values for each.
         """
-        ...
 
     def map(
         self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]
@@ -236,78 +224,66 @@ class Passes(Protocol):
         """Other rows, made of these once, batch by batch, and kept as long as the context lasts.
 
         Guarantee
-            They are in the order of those they were made of: where `make` gives a row for each,
+            They keep the order of the rows they were made of: where `make` gives a row for each,
             rows of one number belong together; where it leaves rows out, the others close up.
 
         make: gives at most as many rows as it is given.
         sizes: the numbers of column j are at least 0 and below `sizes[j]`.
         """
-        ...
 
-    def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+    def sort(self, key: Key) -> Iterator[Sequence[Numbers]]:
         """The keys of all rows in their order, by their first column, then by the next.
 
         In batches; a column for each of the key's.
         """
-        ...
 
-    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
-        """The different keys in their order and, as one more column, how many rows have each.
+    def tally(self, key: Key) -> Iterator[Sequence[Numbers]]:
+        """The different keys in their order and, as the last column, how many rows have each.
 
         In batches.
         """
-        ...
 
-    def number(
-        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
-    ) -> AbstractContextManager[Passes]:
-        """The same rows, each followed by its place, from 0 on, in the order of their keys.
+    def number(self, key: Key, source: Source) -> AbstractContextManager[Passes]:
+        """The same rows, each followed by its position, from 0 on, in the order of their keys.
 
         Guarantee
-            Rows of one key have its places in an order that is exactly equally likely any,
+            Rows of one key have its positions in an order that is exactly equally likely any,
             independent of everything else.
         """
-        ...
 
     def permute(
         self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
     ) -> AbstractContextManager[Passes]:
-        """The same rows after what stands in these columns changed places inside groups.
+        """The same rows with the values of these columns permuted inside groups.
 
         Guarantee
-            Every permutation that keeps values in their group is exactly equally likely, those that
-            move nothing included, and independent of everything else. What stands in several
-            columns of a row moves together. No group need fit into memory. Nothing is kept of the
-            permutation.
+            Every permutation that keeps values in their group is exactly equally likely, including
+            the identity, and independent of everything else. The values of several columns of a row
+            move together. No group need fit into memory. The permutation is not kept.
 
         Parameters
             label: the group of each row.
         """
-        ...
 
     def shuffle(self, source: Source) -> AbstractContextManager[Passes]:
         """The same rows in a uniformly random order."""
-        ...
 
     def batches(self) -> Iterator[Numbers]:
         """All rows in their order, some at a time; at least one batch."""
-        ...
 
     def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
-        """Writes what is made of all rows as Parquet files into an empty folder, where rows lie.
+        """Writes a table made of all rows as Parquet files into an empty folder.
 
         Guarantee
-            Every row is in one file, and the files are all that is in the folder. Those of many
-            machines are written by these, which must reach it.
+            Every row is in one file, and nothing else is in the folder. Machines that hold the rows
+            write the files themselves; the folder must be within their reach.
 
         Parameters
             table: a row for each row, of the same columns every time.
         """
-        ...
 
     def take(self, numbers: Numbers) -> Numbers:
-        """The rows of these numbers, from 0, which rise."""
-        ...
+        """The rows of these numbers, from 0, in increasing order."""
 
 
 @runtime_checkable
@@ -323,15 +299,14 @@ class Spread(Protocol):
         """All rows in passes, as long as the context lasts.
 
         Parameters
-            numbers: so many whole numbers for each row of a batch, as `hand_over` gives it.
-            named: is shown some stored values of each identifier at a time.
+            numbers: `width` whole numbers for each row of a batch, as `hand_over` gives it.
+            named: receives stored values of each identifier, some at a time.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)
 class KeptThere:
-    """Rows in passes on many machines, and what is known of them.
+    """Rows in passes on many machines, and facts about them.
 
     missing: how many values of each column are missing.
     """
@@ -342,11 +317,11 @@ class KeptThere:
 
 
 class Taken:
-    """What reached this process so far of a table that is counted elsewhere.
+    """How much of a table that is counted elsewhere has reached this process.
 
-    counts: how many numbers of rows, each with the values that it belongs to, if any.
+    counts: how many group sizes, each with the values of its group, if any.
     rows: how many rows of a sample.
-    columns: the columns that were read as wholes.
+    columns: the columns that were read in full.
     """
 
     def __init__(self) -> None:
@@ -357,13 +332,13 @@ class Tallied(Protocol):
     """A table whose values are counted where its rows are.
 
     Guarantee
-        What is handed over is one entry for each combination of values, however many rows have it,
-        except by `some` and `load`. Values are told apart as whoever reads the table tells them
-        apart.
+        One entry is handed over for each combination of values, however many rows have it, except
+        by `some` and `load`. Values are equal where a reader of the whole table would find them
+        equal.
 
-    engine: the name of what counts.
+    engine: the name of the counting engine.
     names: the columns, as the table spells them.
-    taken: what was handed over.
+    taken: how much was handed over.
     """
 
     engine: str
@@ -372,28 +347,22 @@ class Tallied(Protocol):
 
     def can_tell(self, name: str) -> bool:
         """Whether the values of a column can be counted there."""
-        ...
 
     def tally(self, names: Sequence[str]) -> Iterator[pyarrow.Table]:
-        """Each combination of values of these columns once, and last how many rows have it.
+        """Each combination of values of these columns once; the last column counts its rows.
 
         In batches; combinations that agree in the first columns follow one another, and every call
         with the same first columns gives these in the same order.
         """
-        ...
 
     def sizes(self, names: Sequence[str]) -> tuple[Numbers, Numbers]:
         """The sizes of groups that agree in these columns, and how many groups have each."""
-        ...
 
     def different(self, name: str) -> int:
-        """How many different values a column has; a blank is none."""
-        ...
+        """How many different values a column has, not counting NULL."""
 
     def some(self, names: Sequence[str], step: int, most: int) -> pyarrow.Table:
-        """Every so many rows of the table, `most` at most."""
-        ...
+        """Every `step`-th row of the table, `most` at most."""
 
     def load(self, names: Sequence[str]) -> pyarrow.Table:
         """All rows of these columns, for those whose values cannot be counted there."""
-        ...

@@ -19,42 +19,28 @@ def diagnose(source: object, schema: Schema | None = None) -> tuple[Finding, ...
         source: what would be given to `protect`.
         schema: compared with the columns of the source, if there is one.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for finding in _examined(source, schema):
-        found.append(finding)
+        findings.append(finding)
         if finding.verdict == "missing":
             break
-    return tuple(found)
+    return tuple(findings)
 
 
 def _examined(source: object, schema: Schema | None) -> Iterator[Finding]:
+    subject = "source"
     try:
-        place = locate(source, "table" if schema is None else schema.name)
+        located = locate(source, "table" if schema is None else schema.name)
+        yield from backend_for(located).examine(located)
+        subject = "columns"
+        if schema is None:
+            columns = describe_table(source)
+            listed = ", ".join(f"{column.name} {column.type}" for column in columns)
+            what = f"{len(columns)}: {listed}"
+        else:
+            open_engine(source, schema).close()
+            what = f"All {len(schema.columns)} declared columns can be read as declared"
     except Refused as refusal:
-        yield Finding.refused("source", refusal)
+        yield Finding.refused(subject, refusal)
         return
-    yield from backend_for(place).examine(place)
-    if schema is None:
-        yield from _columns(source)
-    else:
-        yield from _declared(source, schema)
-
-
-def _columns(source: object) -> Iterator[Finding]:
-    try:
-        described = describe_table(source)
-    except Refused as refusal:
-        yield Finding.refused("columns", refusal)
-        return
-    told = ", ".join(f"{column.name} {column.type}" for column in described)
-    yield Finding("columns", "fine", f"{len(described)}: {told}")
-
-
-def _declared(source: object, schema: Schema) -> Iterator[Finding]:
-    try:
-        open_engine(source, schema).close()
-    except Refused as refusal:
-        yield Finding.refused("columns", refusal)
-        return
-    many = len(schema.columns)
-    yield Finding("columns", "fine", f"All {many} declared columns can be read as declared")
+    yield Finding("columns", "fine", what)

@@ -1,4 +1,4 @@
-"""One thing that a source has, lacks or has too much of, as its holder is told."""
+"""One thing that a source has, lacks or has too much of, for its holder."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Verdict = Literal["fine", "missing", "too much"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at and found.
+    """The result of one check.
 
     subject: source, driver, server, table, rights or columns.
-    what: what was found; `fix`: what mends it, if anything must be mended.
+    what: a sentence about it; `fix`: the remedy, if one is needed.
     """
 
     subject: str
@@ -25,7 +25,7 @@ class Finding:
 
     @classmethod
     def refused(cls, subject: str, refusal: Refused) -> Finding:
-        """What a refusal says is missing."""
+        """A refusal as something that is missing."""
         return cls(subject, "missing", refusal.what, refusal.fix)
 
     def to_dict(self) -> dict[str, str]:

@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING
 from ..schema import Table
 from .contract import Engine, Numbers, Passes, Tallied
 from .registry import Load, backend_for
-from .scratch import Scratch
 from .source.location import Source, locate
 
 if TYPE_CHECKING:
     from .duckdb.profile import Described
-
-__all__ = [
-    "Scratch",
-    "describe_table",
-    "keep_rows",
-    "open_engine",
-    "open_table",
-    "open_tally",
-]
 
 
 def open_engine(
@@ -42,10 +32,10 @@ def open_engine(
             of pandas, polars, pyarrow, Spark or anything with the Arrow PyCapsule interface; a
             DuckDB connection or Spark session, whose table of the schema's name is read; a DuckDB
             relation.
-        schema: what is declared about the table.
+        schema: the declared table.
         folder: where a relative path starts; None for the working folder.
         memory: how many bytes the engine may hold before it puts rows on disk; None for most of
-            what the machine has. A connection keeps its own limit.
+            the machine's memory. A connection keeps its own limit.
     """
     found = locate(source, schema.name, folder)
     return backend_for(found).open_engine(found, schema, memory)
@@ -68,7 +58,7 @@ def open_tally(source: Source, memory: int) -> AbstractContextManager[Tallied]:
 
 
 def describe_table(source: object, *, values: bool = False) -> list[Described]:
-    """The columns of a table without a schema; with `values`, also what its rows hold."""
+    """The columns of a table without a schema; with `values`, also the values that rows have."""
     found = locate(source, "table")
     return backend_for(found).describe(found, values=values)
 
@@ -83,7 +73,7 @@ def keep_rows(
     """The rows that `fill` hands over, kept on disk as long as the context lasts.
 
     Parameters
-        fill: is given what takes a batch: a row for each row, a column for each column.
+        fill: calls its argument with one batch after the other.
         sizes: the numbers of column j are at least 0 and below `sizes[j]`.
         memory: how many bytes sorting may hold.
         batch: how many rows are read at a time.

@@ -1,6 +1,6 @@
-"""The engines there are: each says which sources it claims, and how it opens and examines them.
+"""The engines: each says which sources it claims, and how it opens and examines them.
 
-An engine is named once, in `ROOMS`; whatever asks for a table goes through `backend_for`.
+An engine is named once, in `ROOMS`; every access to a table goes through `backend_for`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import Fault
+from ..errors import Fault, refuse
 from ..schema import Table
 from .contract import Engine, Tallied
 from .finding import Finding
 
 Load = Callable[[Sequence[str]], Any]
+"""The Arrow columns of these names, in this order."""
 
 ROOMS = ("duckdb", "postgres", "spark")
 """The room of each engine; its `backend.py` holds a `BACKEND`, and imports no driver."""
@@ -33,7 +34,7 @@ class Backend(abc.ABC):
     claims: tuple[type, ...] = ()
 
     def locate(self, source: object, name: str, folder: Path | None) -> Any:
-        """What was given as the table, if only this engine knows such sources; else None."""
+        """The source that was given, if only this engine knows such sources; else None."""
         return None
 
     @abc.abstractmethod
@@ -51,11 +52,48 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def describe(self, source: Any, *, values: bool) -> list[Any]:
         """The columns of a table without a schema, as `engine/duckdb/profile.py` describes them;
-        with `values`, also what its rows hold."""
+        with `values`, also the values that its rows have."""
 
     @abc.abstractmethod
     def examine(self, source: Any) -> Iterator[Finding]:
-        """What the source has, lacks or has too much of, as far as it is seen without a schema."""
+        """What the source has, lacks or has too much of, as far as that needs no schema."""
+
+
+class Driven(Backend):
+    """A backend whose driver may not be installed: the `session` and `engine` of its room import
+    it, and are imported when a source needs them.
+
+    room: the package.
+    engine: the name of its `Engine`.
+    driver: the package that may not be installed.
+    """
+
+    room: str
+    engine: str
+    driver: str
+
+    def open_engine(self, source: Any, schema: Table, memory: int | None) -> Engine:
+        engine: Engine = getattr(self._imported(), self.engine)(source, schema)
+        return engine
+
+    def open_table(self, source: Any) -> tuple[tuple[str, ...], Load]:
+        opened: tuple[tuple[str, ...], Load] = self._imported().open_table(source)
+        return opened
+
+    def open_tally(self, source: Any, memory: int) -> AbstractContextManager[Tallied]:
+        counts: AbstractContextManager[Tallied] = self._imported().open_tally(source)
+        return counts
+
+    def describe(self, source: Any, *, values: bool) -> list[Any]:
+        columns: list[Any] = self._imported().describe(source, values=values)
+        return columns
+
+    def _imported(self) -> Any:
+        try:
+            import_module(f"{self.room}.session")
+        except ImportError:
+            raise refuse(f"engine.table-needs-{self.driver}") from None
+        return import_module(f"{self.room}.engine")
 
 
 _REGISTERED: list[Backend] = []
@@ -67,7 +105,7 @@ def register(backend: Backend) -> None:
 
 
 def unregister(backend: Backend) -> None:
-    """Forgets an engine that was added."""
+    """Removes an engine that was added."""
     _REGISTERED.remove(backend)
 
 
@@ -77,7 +115,7 @@ def _at_home() -> tuple[Backend, ...]:
 
 
 def backends() -> tuple[Backend, ...]:
-    """Every engine there is."""
+    """All engines, those that were added first."""
     return (*_REGISTERED, *_at_home())
 
 

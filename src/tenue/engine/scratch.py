@@ -1,7 +1,7 @@
-"""A private folder for what an engine must put on disk, gone when the engine is.
+"""A private folder on disk for an engine, removed with the engine.
 
 A process that is killed leaves its folder behind, with rows in it. So every new folder begins by
-sweeping those of dead processes: a living one holds a lock on a file inside.
+removing those of dead processes: a living one holds a lock on a file inside.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Scratch:
         lock = os.open(unheld, os.O_CREAT | os.O_RDWR, 0o600)
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)
-        unheld.rename(self.path / _LOCK)  # so that nobody ever meets a lock that is not held yet
+        unheld.rename(self.path / _LOCK)  # so that nobody ever finds the lock free
         self._remove = weakref.finalize(self, _removed, self.path, lock, os.getpid())
 
     def close(self) -> None:

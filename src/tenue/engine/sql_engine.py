@@ -1,4 +1,4 @@
-"""What engines share whose table is read by SQL; each says where its statements run."""
+"""The part that all engines share whose tables are read by SQL."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from ..errors import EngineFault, InvalidTable, Refused, refuse
 from ..noise.source import SYSTEM
 from ..schema import Category, Column, Identifier, Number, Table
-from .contract import FAULT, Cells, HandedOver, Profile, Profiles
+from .contract import FAULT, Cells, HandedOver, Profile, Profiles, Rows
 from .fingerprint import Known
 from .request import ContributionRequest, RankRequest, Request
 from .sql.dialect import Dialect
 from .sql.logical_table import Held, Logical, Stored
-from .sql.row_checks import Statements, Types, hand_over
+from .sql.row_checks import Statements, Types, hand_over, read_rows
 from .sql.statement import write, write_counts, write_lookup
 from .storage import Storage, read_as
 
@@ -32,24 +32,30 @@ Made = TypeVar("Made")
 State = TypeVar("State", bound=Statements)
 
 
+class Closable(Protocol):
+    """A connection or a database."""
+
+    def close(self) -> None: ...
+
+
 class Relational(ABC, Generic[State]):
     """Measures requests on one table by SQL.
 
     Guarantee
         As `Engine`. All statements of a question see what `_state` opened, one question at a time.
-        Whatever goes wrong but a refusal is an `EngineFault` of one text, out of reach of the
-        engine's own words.
+        Every failure but a refusal is an `EngineFault` of one text, out of reach of the engine's
+        own words.
 
     Parameters
         unit: the declared unit of the table.
-        bench: opens the database that measures what is chosen of people, and `spoken`, how that
-            spells SQL.
+        bench: opens the database that measures the rows chosen of people; `spoken` is its dialect.
     """
 
     files: Known | None = None
     excess: tuple[str, ...] = ()
     reopens: bool = True
     _table: Stored
+    _session: Closable | None = None
 
     def __init__(self, unit: str, bench: Callable[[], Bench], spoken: Dialect) -> None:
         self._unit = unit.lower()
@@ -65,12 +71,7 @@ class Relational(ABC, Generic[State]):
     def _types(self, state: State) -> Types:
         """How the source stores each column."""
 
-    @abstractmethod
-    def _let_go(self) -> None:
-        """Closes what the engine opened; may be called again."""
-
     def measure(self, request: Request) -> Cells:
-        """The measures of every cell that has rows."""
         if request.people is not None:
             from .contribution_bounds.measure import measure_people
 
@@ -79,7 +80,6 @@ class Relational(ABC, Generic[State]):
         return statement.cells(self._run(statement.sql))
 
     def ranks(self, request: RankRequest) -> Profiles:
-        """The profile of every cell with rows that have the column."""
         if request.people is not None:
             from .contribution_bounds.measure import rank_people
 
@@ -90,44 +90,44 @@ class Relational(ABC, Generic[State]):
         return self._within(lambda state: profiles(request, table, state.run))
 
     def contributions(self, request: ContributionRequest) -> Profile:
-        """The profile of one number for each unit."""
         from .contribution_bounds.unit_totals import contributions
 
         return self._within(lambda state: contributions(request, self._table, state.run))
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
-        """The values of a column in two rows of one unit."""
         rows = self._run(write_lookup(unit, name, column, self._table))
         return [None if value is None else int(value) for (value,) in rows]
 
     def column_steps(self, *columns: str) -> NDArray[np.int64]:
-        """The logical values of the rows that have all these columns, sorted."""
         sql = write_counts(columns, self._table)
         table = self._within(lambda state: state.arrow(sql))
         *values, counts = (column.to_numpy() for column in table.columns)
         order = np.lexsort(values[::-1])
         return np.repeat(np.stack(values, axis=1)[order], counts[order], axis=0)
 
+    def read_all(self) -> Rows:
+        return self._within(lambda state: read_rows(self._table, state, self._types(state)))
+
     def hand_over(
         self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
     ) -> HandedOver:
-        """Every row once, in batches."""
-
         def hand(state: State) -> HandedOver:
             return hand_over(self._table, state, self._types(state), take, batch, names=names)
 
         return self._within(hand)
 
     def close(self) -> None:
-        """Lets go of files and connections, and removes what was put on disk."""
+        """Closes files and connections, and removes files of our own."""
         with self._lock:
-            self._let_go()
+            if self._session is not None:
+                self._session.close()
+            self._session = None
             if self._bench is not None:
                 self._bench.close()
             self._bench = None
 
     def _read_by(self, request: Request | RankRequest) -> Stored:
-        """The table that a request is about: that of rows, or that of units."""
+        """The table that a request is about: of rows, or of units."""
         if request.units is None:
             return self._table
         from .contribution_bounds.unit_totals import persons_table
@@ -150,21 +150,18 @@ class Relational(ABC, Generic[State]):
 
     def _within(self, work: Callable[[State], Made]) -> Made:
         with self._lock:
-            found = None
             try:
                 with self._state() as state:
-                    found = work(state)
+                    return work(state)
             except Refused:
                 raise
-            except Exception:
-                found = None
+            except Exception:  # noqa: S110
+                pass
         # raised out of reach of the error above, so that none of the engine's words are its cause
-        if found is None:
-            raise EngineFault(FAULT)
-        return found
+        raise EngineFault(FAULT)
 
     def _check(self) -> None:
-        """Refuses now, from schema and types, what could not be computed later."""
+        """Refuses, from schema and types, what no question could compute."""
         for column in self._table.declared.values():
             if isinstance(column, Identifier):
                 if column.name.lower() == self._unit:
@@ -187,8 +184,8 @@ def stored_columns(schema: Table) -> list[Column]:
 
 
 def how_read(schema: Table) -> list[str]:
-    """How a table is read, in words: its columns as they are spelled, for so are keys of JSON, and
-    whether rows are compared."""
+    """How a table is read, in words: its columns as they are spelled, which decides among keys of
+    JSON, and whether rows are compared."""
     columns = [f"{column.name} {column.type}" for column in stored_columns(schema)]
     return [*columns, f"rows {schema.rows}", f"{schema.neighbours} {schema.unit}"]
 
@@ -198,12 +195,12 @@ def held_as(
     columns: Iterable[tuple[str, Storage]],
     words: Callable[[tuple[str, ...]], str],
 ) -> Held:
-    """A declared column as a source holds it; refused if it has none, or several, or none
-    that can be read.
+    """A declared column as a source stores it; refused unless exactly one of the source's columns
+    has the name, and can be read as declared.
 
     Parameters
-        columns: those of the source, and how each is stored.
-        words: what the dialect needs to number categories.
+        columns: the names of the source's columns, and how each is stored.
+        words: gives what the dialect needs to number categories.
     """
     found = [one for one in columns if one[0].lower() == column.name.lower()]
     if len(found) > 1:

@@ -1,4 +1,4 @@
-"""How a source stores a column: the storage types an engine can read, and what each may hold.
+"""How a source stores a column: the storage types that an engine can read.
 
 Whether a column can be read is decided from the storage type alone, never from a value.
 """
@@ -13,7 +13,7 @@ from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Identif
 
 @dataclass(frozen=True)
 class Integer:
-    """Whole numbers from `low` to `high`, which are the storage type's own ends."""
+    """Whole numbers from `low` to `high`, the ends of the storage type itself."""
 
     type: str
     low: int
@@ -37,20 +37,16 @@ class Floating:
 
 @dataclass(frozen=True)
 class Text:
-    """Text; `type` is the engine's name for it if it has several.
-
-    As a number, a day or a moment it is read like `Written`: see `read_as`.
-    """
+    """Text; `type` is the engine's name for it if it has several. See `read_as`."""
 
     type: str = ""
 
 
 @dataclass(frozen=True)
 class Written:
-    """Text that is read as what the schema declares: from a file without types, or a column of text
-    that is declared something else.
-
-    What cannot be read so is missing, whatever the other rows hold.
+    """Text that is read as the declared type: from a file without types, or from a column of text
+    that is declared as a number, day or moment. Unreadable values are missing, whatever the other
+    rows are.
     """
 
 
@@ -78,7 +74,7 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Opaque:
-    """Something else: a list, a time of day, bytes. Only an identifier may be stored so."""
+    """Anything else: a list, a time of day, bytes. Only an identifier may be stored so."""
 
 
 Storage = Integer | Fixed | Floating | Text | Written | Truth | Day | Moment | Nothing | Opaque
@@ -106,7 +102,7 @@ _WORDS: dict[type[Storage], str] = {
 
 
 def read_as(column: Column, stored: Storage) -> Storage:
-    """As what a stored column is read; refused if its storage cannot hold what is declared."""
+    """The storage as which a column is read; refused if it does not fit the declared type."""
     if isinstance(column, Identifier):
         return stored
     bounded = isinstance(column, Bounded)

@@ -30,11 +30,11 @@ from tenue.engine.contribution_bounds.measure import Place, measure_people, rank
 from tenue.engine.contribution_bounds.rows_by_unit import (
     CHOSEN,
     Reader,
-    crowd,
     dense,
     few,
     few_cells,
     passes,
+    unit_rows,
 )
 from tenue.engine.contribution_bounds.unit_totals import contributions
 from tenue.engine.duckdb.dialect import DUCKDB
@@ -323,7 +323,7 @@ def test_every_kind_of_unit_in_one_part_and_in_several(unit: str, most: int) -> 
         engine = DuckDB(Relation(connection.sql(table)), CROWD_SCHEMA)
         logical = Logical(replace(engine._table, sql=f"({table})"))
         limits = People("who", 4, 2)
-        rows = crowd(limits, logical, where=None, keys=(Group("c", 3),), columns=["n"])
+        rows = unit_rows(limits, logical, where=None, keys=(Group("c", 3),), columns=["n"])
         parts = list(passes(limits, rows, crowd_reader(connection), SYSTEM, most))
         assert (len(parts) > 1) == (most == 700)
         met: set[int] = set()
@@ -350,7 +350,7 @@ def test_units_whose_hashes_meet_are_numbered_by_a_join() -> None:
         engine = DuckDB(Relation(connection.sql(table)), CROWD_SCHEMA)
         logical = Logical(replace(engine._table, sql=f"({table})"))
         limits = People("who", 2, None)
-        rows = crowd(limits, logical, where=None, keys=(), columns=["n"])
+        rows = unit_rows(limits, logical, where=None, keys=(), columns=["n"])
         real = crowd_reader(connection)
         joined = []
 
@@ -533,8 +533,8 @@ def found(rows: Rows, request: ContributionRequest) -> Profile:
     with duckdb.connect() as connection:
         relation = connection.from_arrow(pa.Table.from_pylist(rows, STORED))
         engine = DuckDB(Relation(relation), CONTRIBUTION_SCHEMA)
-        assert engine._store is not None
-        return contributions(request, engine._table, engine._store.run)
+        assert engine._session is not None
+        return contributions(request, engine._table, engine._session.run)
 
 
 def numbers(profile: Profile) -> Counter[int]:
@@ -634,8 +634,8 @@ def reader() -> Iterator[tuple[Stored, Reader]]:
     with duckdb.connect() as connection:
         relation = connection.from_arrow(pa.Table.from_pylist(ROWS))
         engine = DuckDB(Relation(relation), SCHEMA)
-        assert engine._store is not None
-        yield engine._table, Reader(engine._store.run, engine._store.arrow)
+        assert engine._session is not None
+        yield engine._table, Reader(engine._session.run, engine._session.arrow)
 
 
 def nowhere() -> ArrowBench:

@@ -13,7 +13,7 @@ import pytest
 
 from postgres_server import Server
 from tenue.engine.postgres.catalogue import Excess, examine, excess_of, find_readable, find_table
-from tenue.engine.postgres.session import HandOver, ServerSession
+from tenue.engine.postgres.session import ServerSession, Snapshot
 from tenue.engine.source.location import Server as Place
 from tenue.engine.storage import Day, Fixed, Floating, Integer, Moment, Opaque, Text, Truth
 from tenue.errors import InvalidTable
@@ -35,7 +35,7 @@ def test_both_ways_give_the_same_columns(
             monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            with closing(HandOver(connection, address)) as rows:
+            with closing(Snapshot(connection, address)) as rows:
                 found.append(rows.arrow(SQL))
             connection.execute("ROLLBACK")
     assert found[0].to_pydict() == found[1].to_pydict()
@@ -51,7 +51,7 @@ def test_both_ways_give_the_same_columns(
             monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            with closing(HandOver(connection, address)) as rows:
+            with closing(Snapshot(connection, address)) as rows:
                 assert rows.arrow(empty).schema.field("c").type == pa.int64()
                 parts = list(rows.batches(SQL, 3))
             assert max(part.num_rows for part in parts) == 3
@@ -70,7 +70,7 @@ def test_rows_are_those_of_the_transaction_that_asks(postgres_server: Server) ->
         reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         reader.execute("SELECT 1 FROM moving")
         writer.execute("INSERT INTO moving VALUES (2)")
-        with closing(HandOver(reader, address)) as rows:
+        with closing(Snapshot(reader, address)) as rows:
             for _ in range(2):  # by a connection that is made, and by the same
                 assert rows.arrow("SELECT x FROM public.moving").num_rows == 1
         reader.execute("ROLLBACK")
@@ -86,7 +86,7 @@ def test_whoever_has_seen_enough_may_ask_for_other_rows(
     address = postgres_server.address()
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        with closing(HandOver(connection, address)) as rows:
+        with closing(Snapshot(connection, address)) as rows:
             for _ in range(3):
                 parts = rows.batches("SELECT pg_catalog.generate_series(1, 9) AS i", 2)
                 assert next(parts).column("i").to_pylist() == [1, 2]
@@ -105,7 +105,7 @@ def test_a_batch_of_blanks_has_the_type_of_the_others(
             monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
         with psycopg.connect(postgres_server.address(), autocommit=True) as connection:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            with closing(HandOver(connection, postgres_server.address())) as rows:
+            with closing(Snapshot(connection, postgres_server.address())) as rows:
                 found.append([str(kind) for kind in rows.arrow(f"SELECT {blanks}").schema.types])
             connection.execute("ROLLBACK")
     assert found[0] == found[1]

@@ -88,7 +88,7 @@ def test_a_table_in_a_server_is_named_after_its_address(folder: Path) -> None:
     [
         ("none.csv", "none.csv does not exist"),
         ("sub", "folder sub holds no Parquet file"),
-        ("g.xlsx", "does not end like a table"),
+        ("g.xlsx", "has a file ending that no table has"),
         ("h.duckdb", "duckdb://h.duckdb#table"),
         ("spark://local", "no Parquet file"),
         ("spark://local#a.csv", "no Parquet file"),

@@ -30,7 +30,6 @@ from tenue.engine.postgres.backend import BACKEND as POSTGRES_BACKEND_BACKEND
 from tenue.engine.registry import Backend, backend_for, register, unregister
 from tenue.engine.request import Measure, Request
 from tenue.engine.source.location import Cluster, Distributed, Frame, Server, locate
-from tenue.engine.spark import backend as spark_backend_backend
 from tenue.engine.spark.backend import BACKEND
 from tenue.engine.sql.logical_table import Stored
 from tenue.engine.sql_engine import Relational, held_as, how_read, stored_columns
@@ -348,7 +347,7 @@ def test_postgres_backend_without_its_driver_nothing_is_opened(
     def none(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(backend, "import_module", none)
+    monkeypatch.setattr(registry, "import_module", none)
     server = Server("postgresql://127.0.0.1:1/x", ("t",))
     for use in (
         lambda: POSTGRES_BACKEND_BACKEND.open_table(server),
@@ -366,7 +365,7 @@ def test_without_its_driver_nothing_is_opened(monkeypatch: pytest.MonkeyPatch) -
     def none(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(spark_backend_backend, "import_module", none)
+    monkeypatch.setattr(registry, "import_module", none)
     cluster = Cluster("spark://host:7077", ("t",))
     for use in (
         lambda: BACKEND.open_table(cluster),

@@ -1,8 +1,8 @@
-"""Requests with limits of people: what is chosen of each unit is measured apart.
+"""Requests with contribution limits: the chosen rows of each unit are measured in a database of our
+own, the bench, which sees nothing else.
 
-Measured is in a database of our own, the bench, which sees only what was handed over. Units are
-counted, and their sums taken, over all rows in the cells kept of them; everything else over the
-rows kept.
+Units are counted, and their sums taken, over all rows in the cells kept of them; everything else
+over the rows kept.
 """
 
 from __future__ import annotations
@@ -16,49 +16,43 @@ from ..computed_column import All, Within
 from ..contract import Cells, Profiles
 from ..request import Measure, People, RankRequest, Request
 from ..sql.dialect import Dialect
-from ..sql.grid_values import first_step, last_step
+from ..sql.grid_values import between, first_step, last_step
 from ..sql.logical_table import Logical, Stored, logical_table
 from ..sql.order_statistics import check_windows, counted_near, met_by_cell, ordered
 from ..sql.statement import Statement, group_by, measures, total
-from .rows_by_unit import CHOSEN, PLACED, Crowd, Reader, crowd, passes
+from .rows_by_unit import CHOSEN, PLACED, Reader, UnitRows, passes, unit_rows
 
 _OF_UNITS = ("units", "unit-total")
 
 
 class Bench(Protocol):
-    """Where chosen rows are measured.
+    """The database that measures chosen rows.
 
-    In the SQL, `handed` is the table given, and `gathered` all that was gathered.
+    In the SQL, `handed` is the given table, and `gathered` the rows that `gather` added.
     """
 
     def select(self, table: Any, sql: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a SELECT from the table."""
-        ...
 
     def gather(self, table: Any, sql: str) -> None:
-        """Adds the rows of a SELECT from the table to what was gathered."""
-        ...
+        """Adds the rows of a SELECT from the table to `gathered`."""
 
     def gathered(self, sql: str) -> Sequence[tuple[Any, ...]]:
-        """The rows of a SELECT from what was gathered; none if nothing was."""
-        ...
+        """The rows of a SELECT from `gathered`; none if nothing was added."""
 
     def clear(self) -> None:
-        """Forgets what was gathered."""
-        ...
+        """Removes `gathered`."""
 
-    def close(self) -> None:
-        """Forgets everything."""
-        ...
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where people are measured.
+    """The table and the database in which requests with contribution limits are measured.
 
     table, reader: the table, and how its rows are read.
-    bench: opens the database that measures what is chosen, and `dialect`, how that spells SQL.
-    source: where the choice is drawn from.
+    bench: opens the database that measures chosen rows; `dialect`, its SQL.
+    source: the random bits of the choice.
     """
 
     table: Stored
@@ -67,33 +61,26 @@ class Place:
     dialect: Dialect
     source: Source
 
-    def parts(self, people: People, rows: Crowd, every: bool) -> Iterator[Any]:
-        """The rows in parts that the bench takes, all of a unit in the same, marked as chosen.
+    def parts(self, people: People, rows: UnitRows, every: bool) -> Iterator[Any]:
+        """The rows in parts for the bench, all of a unit in the same, marked as chosen or not.
 
         Parameters
-            every: whether rows are needed that are in a cell kept, and not kept themselves.
+            every: whether rows are needed that are in a kept cell, and not kept themselves.
         """
         return passes(people, rows, self.reader, self.source)
 
 
 def measure_people(request: Request, place: Place) -> Cells:
-    """The measures of every cell that has rows, of those rows that `request.people` leaves."""
+    """The measures of every cell that has rows, over the rows that `request.people` keeps."""
     people, logical = _limited(request), logical_table(request, place.table)
     named = [name for measure in request.measures for name in _columns(measure)]
-    rows = crowd(
-        people,
-        logical,
-        where=request.where,
-        keys=request.keys,
-        columns=named,
-        bench=place.dialect,
+    rows = unit_rows(
+        people, logical, where=request.where, keys=request.keys, columns=named, bench=place.dialect
     )
     whole = not request.keys or people.groups is None
     if whole and {measure.kind for measure in request.measures} == {"units"}:
-        # whoever is in a cell is counted there: nothing is chosen
-        outputs = ", ".join(_keys(request) + measures(request, logical))
-        sql = f"SELECT {outputs} FROM {logical.dialect.nested(rows.sql)}"  # noqa: S608
-        sql += group_by(len(request.keys))
+        # every unit in a cell counts: nothing is chosen
+        sql = _of_rows(request, logical.dialect.nested(rows.sql), logical)
         statement = Statement(sql, len(request.keys), len(request.measures))
         return statement.cells(place.reader.run(sql))
     statements = _statements(request, rows, logical.spoken_by(place.dialect))
@@ -101,17 +88,17 @@ def measure_people(request: Request, place: Place) -> Cells:
     found: dict[tuple[int, ...], list[int]] = {}
     every = any(measure.kind in _OF_UNITS for measure in request.measures)
     for part in place.parts(people, rows, every):
-        for statement, places in statements:
+        for statement, positions in statements:
             for key, values in statement.cells(bench.select(part, statement.sql)).items():
                 numbers = found.setdefault(key, [0] * len(request.measures))
-                for i, value in zip(places, values, strict=True):
+                for i, value in zip(positions, values, strict=True):
                     # a unit is in one pass only, so that units add up as rows do
                     numbers[i] += value
     return {key: tuple(numbers) for key, numbers in found.items()}
 
 
 def rank_people(request: RankRequest, place: Place) -> Profiles:
-    """The profile of every cell with rows that have the column, of those that the limits leave."""
+    """The profile of every cell with rows that have the column, over those that are kept."""
     check_windows(request.windows)
     people, logical = _limited(request), logical_table(request, place.table)
     dialect = place.dialect
@@ -119,7 +106,7 @@ def rank_people(request: RankRequest, place: Place) -> Profiles:
     # a row without the column has no rank, and must not use up its unit's limit
     there = Within(column.name, None, None)
     where = there if request.where is None else All((request.where, there))
-    rows = crowd(
+    rows = unit_rows(
         people, logical, where=where, keys=request.keys, columns=[column.name], bench=dialect
     )
     values = f"SELECT *, {logical.value(column.name)} AS v FROM {_kept(rows)}"  # noqa: S608
@@ -141,49 +128,44 @@ def _limited(request: Request | RankRequest) -> People:
 
 
 def _statements(
-    request: Request, rows: Crowd, logical: Logical
+    request: Request, rows: UnitRows, logical: Logical
 ) -> list[tuple[Statement, tuple[int, ...]]]:
-    """SELECTs from what was handed over, each with the places its measures have in the request."""
-    writers: dict[str, Callable[[Request, Crowd, Logical], str]]
-    writers = {"units": _of_present_units, "unit-total": _of_units}
-    chosen: dict[Callable[[Request, Crowd, Logical], str], list[int]] = {}
-    for place, measure in enumerate(request.measures):
-        chosen.setdefault(writers.get(measure.kind, _of_rows), []).append(place)
-    made = []
-    for write, places in chosen.items():
-        asked = replace(request, measures=tuple(request.measures[i] for i in places))
-        sql = write(asked, rows, logical)
-        made.append((Statement(sql, len(request.keys), len(places)), tuple(places)))
-    return made
+    """SELECTs from `handed`, each with the positions of its measures in the request."""
+    kinds: dict[str, list[int]] = {}
+    for i, measure in enumerate(request.measures):
+        kinds.setdefault(measure.kind if measure.kind in _OF_UNITS else "rows", []).append(i)
+    statements = []
+    for kind, positions in kinds.items():
+        part = replace(request, measures=tuple(request.measures[i] for i in positions))
+        if kind == "unit-total":
+            sql = _of_units(part, rows, logical)
+        else:
+            sql = _of_rows(part, _kept(rows, PLACED if kind == "units" else CHOSEN), logical)
+        statements.append((Statement(sql, len(request.keys), len(positions)), tuple(positions)))
+    return statements
 
 
-def _of_rows(request: Request, rows: Crowd, logical: Logical, by: str = CHOSEN) -> str:
+def _of_rows(request: Request, table: str, logical: Logical) -> str:
     outputs = ", ".join(_keys(request) + measures(request, logical))
-    return f"SELECT {outputs} FROM {_kept(rows, by)}{group_by(len(request.keys))}"  # noqa: S608
+    return f"SELECT {outputs} FROM {table}{group_by(len(request.keys))}"  # noqa: S608
 
 
-def _of_present_units(request: Request, rows: Crowd, logical: Logical) -> str:
-    return _of_rows(request, rows, logical, PLACED)
-
-
-def _of_units(request: Request, rows: Crowd, logical: Logical) -> str:
-    """The sums of units' own sums, each cut to its ends."""
+def _of_units(request: Request, rows: UnitRows, logical: Logical) -> str:
+    """The sums of units' own sums, each clamped to its ends."""
     keys, outputs, dialect = _keys(request), [], logical.dialect
-    for place, measure in enumerate(request.measures):
-        own = total(measure, logical)
-        low, high = (f"CAST({end} AS {dialect.huge})" for end in (measure.low, measure.high))
-        cut = f"CASE WHEN {own} < {low} THEN {low} WHEN {own} > {high} THEN {high} ELSE {own} END"
-        outputs.append(f"{cut} AS t{place}")
+    for i, measure in enumerate(request.measures):
+        ends = (f"CAST({end} AS {dialect.huge})" for end in (measure.low, measure.high))
+        outputs.append(f"{between(total(measure, logical), *ends)} AS t{i}")
     inside = ", ".join([*keys, "u", *outputs])
     grouped = f"SELECT {inside} FROM {_kept(rows, PLACED)}{group_by(len(keys) + 1)}"  # noqa: S608
-    totals = [dialect.total(f"t{place}") for place in range(len(request.measures))]
+    totals = [dialect.total(f"t{i}") for i in range(len(request.measures))]
     totals += [] if keys else ["COUNT(*)"]
     sql = f"SELECT {', '.join(keys + totals)} FROM {dialect.nested(grouped)}"  # noqa: S608
     return sql + group_by(len(keys))
 
 
-def _kept(rows: Crowd, by: str = CHOSEN) -> str:
-    """The rows of one pass that are kept, as they stand after FROM."""
+def _kept(rows: UnitRows, by: str = CHOSEN) -> str:
+    """The kept rows of one pass, as they stand after FROM."""
     return rows.dialect.nested(f"SELECT {', '.join(rows.taken)} FROM handed WHERE {by}")  # noqa: S608
 
 

@@ -1,26 +1,24 @@
-"""At most so many rows, and so many cells, of each unit, chosen uniformly.
+"""Limits the rows and cells of each unit, by a uniformly random choice.
 
 Guarantee
-    Of each unit at most `limit` rows are kept, whatever is drawn. Given the random words, what is
-    kept of a unit depends on the words and the order of its own rows only; and each set of `limit`
-    of its rows is as likely as any other, independently of other units. So the kept rows with and
-    without a unit can be drawn together such that all other units keep the same.
+    As `request.People`. Of each unit at most `limit` rows are kept, whatever is drawn. Given the
+    random words, which rows of a unit are kept depends on the words and the order of its own rows
+    only; and each set of `limit` of its rows is as likely as any other, independently of other
+    units. So the kept rows with and without a unit can be drawn together such that all other units
+    keep the same.
 
-Every row gets a random tag, and rows are sorted by unit and tag, packed with the row's place into
-one 64-bit word: sorting words is the fastest exact way that was tried, by far. Where two tags of a
+Every row gets a random tag, and rows are sorted by unit and tag, packed with the row's number into
+one 64-bit word: sorting words was by far the fastest exact way of those tried. Where two tags of a
 unit are equal, their order is drawn anew with more bits.
 
-Guarantee
-    As `request.People`.
+The engine hands over the rows that belong to a unit and a cell, as narrow columns; this module
+decides which of them are kept; the kept rows are measured elsewhere (`measure.py`). A pass has a
+limited number of rows: a larger table is divided into parts by a hash of the unit, so that all rows
+of a unit are in the same part.
 
-The engine finds the rows that are somebody's and in a cell, and hands them over as narrow columns;
-`rows_by_unit.py` says which of them are kept; what is kept is measured apart (`measure.py`). Only
-so many rows are looked at in one pass: a table with more is cut into parts by a hash of the unit,
-so that all rows of a unit are in the same part.
-
-Units are told apart exactly. Whole numbers are taken as they are. Of anything else a hash is taken,
-and its values are counted: if there are as many of them as of units, no two units share one. If
-not, which an intruder may bring about, the units are numbered by a join.
+Units are distinguished exactly. Whole numbers are used as they are. Other values are hashed, and
+the hashes counted: if there are as many of them as of units, no two units share one. If not, which
+an intruder may bring about, the units are numbered by a join.
 """
 
 from __future__ import annotations
@@ -51,18 +49,28 @@ if TYPE_CHECKING:
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 
+CHOSEN = "chosen"
+"""The column that says whether a row is kept."""
+PLACED = "placed"
+"""The column that says whether a row's cell is kept."""
+
 _BITS = 64
 _TAG = 32
 _FEWEST_TAG = 12  # with fewer bits, most tags would have to be drawn again
-_BLOCK = 1 << 16  # what stays in the processor's cache
+_BLOCK = 1 << 16  # rows that fit into the processor's cache
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # multiplying by it is one-to-one, and stirs the high bits
+_FAR = 2**62
+_PASS = 2**24
+_NARROW = 2**26  # units in a range below this are numbered by subtraction
+_LONG = (-(2**63), 2**64 - 1)
+_SIGNED_END = 2**63
 
 
 def few(units: npt.NDArray[Any], limit: int, source: Source) -> Mask:
     """Which rows are kept: `limit` of each unit, or all if it has fewer.
 
     Parameters
-        units: whose each row is, as numbers that are not negative.
+        units: the unit of each row, as numbers that are not negative.
         limit: at least 1.
         source: where the tags come from.
     """
@@ -95,7 +103,7 @@ def few_cells(units: npt.NDArray[Any], cells: npt.NDArray[Any], limit: int, sour
 
     Parameters
         units, limit, source: as in `few`.
-        cells: which cell each row is in, as numbers that are not negative.
+        cells: the cell of each row, as numbers that are not negative.
     """
     if not len(units):
         return np.ones(0, dtype=np.bool_)
@@ -111,7 +119,7 @@ def few_cells(units: npt.NDArray[Any], cells: npt.NDArray[Any], limit: int, sour
 
 
 def dense(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """0, 1, 2, … in place of whole numbers of 64 bits: equal ones, and only those, get the same.
+    """0, 1, 2, … for whole numbers of 64 bits: equal ones, and only those, get the same.
 
     Example
         >>> len(set(dense(np.array([5, 2**63, 5, 0], dtype=np.uint64)).tolist()))
@@ -127,14 +135,14 @@ def dense(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     keys |= np.arange(rows, dtype=np.uint64)
     keys.sort()
     order = _places(keys, place)
-    found = words[order]
+    ordered = words[order]
     keys >>= _shift(place)
     alike = keys[1:] == keys[:-1]
-    if np.any(alike & (found[1:] != found[:-1])):  # two values share their high bits
-        again = np.lexsort((found, keys))
-        order, found = order[again], found[again]
+    if np.any(alike & (ordered[1:] != ordered[:-1])):  # two values share their high bits
+        again = np.lexsort((ordered, keys))
+        order, ordered = order[again], ordered[again]
     rank = np.zeros(rows, dtype=np.int64)
-    np.cumsum(found[1:] != found[:-1], out=rank[1:])
+    np.cumsum(ordered[1:] != ordered[:-1], out=rank[1:])
     codes = np.empty(rows, dtype=np.int64)
     codes[order] = rank
     return codes
@@ -153,12 +161,12 @@ def _free(units: npt.NDArray[Any], place: int) -> int:
 
 
 def _places(keys: Words, place: int) -> npt.NDArray[np.int64]:
-    """The place of each row, from the low bits of its word."""
+    """The number of each row, from the low bits of its word."""
     return (keys & np.uint64((1 << place) - 1)).view(np.int64)
 
 
 def _tagged(units: npt.NDArray[Any], tag: int, place: int, source: Source) -> Words:
-    """For each row its unit, a random tag, and its place."""
+    """For each row its unit, a random tag, and its number."""
     keys = np.empty(len(units), dtype=np.uint64)
     places = np.arange(min(_BLOCK, len(units)), dtype=np.uint64)
     for first in range(0, len(units), _BLOCK):
@@ -192,7 +200,6 @@ def _untie(keys: Words, place: int, source: Source) -> None:
 
 
 def _by_both(units: npt.NDArray[Any], cells: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """The places of rows sorted by unit and cell."""
     place = (len(units) - 1).bit_length()
     within = _width(cells)
     if _free(units, place) < within:
@@ -206,29 +213,15 @@ def _by_both(units: npt.NDArray[Any], cells: npt.NDArray[Any]) -> npt.NDArray[np
     return _places(keys, place)
 
 
-# At most so many rows, and so many cells, of each unit: which rows of a table are measured.
-
-CHOSEN = "chosen"
-"""The column that says whether a row is kept."""
-PLACED = "placed"
-"""The column that says whether a row's cell is kept."""
-
-_FAR = 2**62
-_PASS = 2**24
-_NARROW = 2**26  # units in a range below this are numbered by subtraction
-_LONG = (-(2**63), 2**64 - 1)
-_SIGNED_END = 2**63
-
-
 @dataclass(frozen=True)
-class Crowd:
+class UnitRows:
     """The rows of all units that a request measures.
 
     sql: the SELECT of u, k0, k1, … and the columns' values.
-    handed: the SQL of each column as it is handed over, and `taken` as it is measured.
+    handed: the SQL of each column as it is handed over; `taken`, as it is measured.
     whole: whether units are whole numbers of at most 64 bits.
     shape: how many cells each key has.
-    dialect: how the rows' engine spells SQL.
+    dialect: the SQL of the rows' engine.
     """
 
     sql: str
@@ -241,13 +234,13 @@ class Crowd:
 
 @dataclass(frozen=True)
 class Reader:
-    """How the rows of a table are read: as tuples, and as an Arrow table."""
+    """Reads the rows of a SELECT: as tuples, or as an Arrow table."""
 
     run: Callable[[str], Sequence[tuple[Any, ...]]]
     arrow: Callable[[str], pyarrow.Table]
 
 
-def crowd(
+def unit_rows(
     people: People,
     logical: Logical,
     *,
@@ -255,16 +248,14 @@ def crowd(
     keys: Sequence[CellKey],
     columns: Sequence[str],
     bench: Dialect | None = None,
-) -> Crowd:
-    """The rows that are somebody's and in a cell.
+) -> UnitRows:
+    """The rows that belong to a unit and a cell.
 
     Parameters
         people: the unit; its limits are checked, and not applied.
-        logical: the table.
-        where: which rows there are at all.
-        keys: what makes a cell.
-        columns: what is measured.
-        bench: how SQL is spelled where the chosen rows are measured; as the table's if None.
+        where, keys: as in `Request`.
+        columns: those that are measured.
+        bench: the SQL of the database in which chosen rows are measured; the table's if None.
     """
     limits(people)
     unit, dialect = logical.column(people.unit), logical.dialect
@@ -289,7 +280,7 @@ def crowd(
     sql = logical.select(outputs, None if where is None else truth(where, logical))
     there = " AND ".join(["u IS NOT NULL", *(f"k{i} IS NOT NULL" for i in range(len(keys)))])
     stored = None if isinstance(unit, Category) else logical.stored(unit.name)
-    return Crowd(
+    return UnitRows(
         sql=f"SELECT * FROM {dialect.nested(sql)} WHERE {there}",  # noqa: S608
         handed=tuple(handed),
         taken=tuple(taken),
@@ -301,15 +292,11 @@ def crowd(
 
 
 def passes(
-    people: People, rows: Crowd, reader: Reader, source: Source, most: int = _PASS
+    people: People, rows: UnitRows, reader: Reader, source: Source, most: int = _PASS
 ) -> Iterator[pyarrow.Table]:
     """The rows in parts, all of a unit in the same, with the columns `CHOSEN` and `PLACED`.
 
     Parameters
-        people: the limits.
-        rows: what `crowd` wrote.
-        reader: where they are.
-        source: where the choice is drawn from.
         most: about how many rows a part may have.
     """
     ends = ", MIN(u), MAX(u)" if rows.whole else ""
@@ -325,15 +312,14 @@ def passes(
 
 
 def limits(people: People) -> tuple[int, int | None]:
-    """The most rows, and the most cells, of a unit; refused if they are none."""
+    """The most rows, and the most cells, of a unit; refused below 1."""
     rows = min(whole(people.rows, "rows", least=1), _FAR)
-    if people.groups is None:
-        return rows, None
-    return rows, min(whole(people.groups, "groups", least=1), _FAR)
+    cells = people.groups
+    return rows, None if cells is None else min(whole(cells, "groups", least=1), _FAR)
 
 
 def _chosen(
-    people: People, rows: Crowd, table: pyarrow.Table, source: Source
+    people: People, rows: UnitRows, table: pyarrow.Table, source: Source
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Which rows are in a cell that is kept, and which of those are kept."""
     limit, groups = limits(people)
@@ -346,20 +332,22 @@ def _chosen(
     return placed, kept
 
 
-def _numbered(sql: str, rows: Crowd, reader: Reader, span: Sequence[int]) -> pyarrow.Table:
-    """The rows, with units that are numbers from 0 on, in place of what they are."""
+def _numbered(sql: str, rows: UnitRows, reader: Reader, span: Sequence[int]) -> pyarrow.Table:
+    """The rows, with units numbered from 0 on."""
     others = "".join(f", {name}" for name in rows.handed)
     dialect, source = rows.dialect, rows.dialect.nested(sql)
-    if span and span[1] - span[0] < _NARROW and dialect.logged:
+    narrow = span and span[1] - span[0] < _NARROW
+    if narrow and dialect.logged:
         # the least unit is a value of a row, and must stand in no statement
         table = reader.arrow(f"SELECT u{others} FROM {source}")  # noqa: S608
         units = (_column(table, "u").astype(np.int64) - span[0]).astype(np.uint32)
         return table.set_column(0, "u", [units])
-    if span and span[1] - span[0] < _NARROW:
-        # in a type that no stored number leaves: an overflow would be an error that depends on rows
+    if narrow:
+        # in a type that holds every stored number: an overflow would be an error that depends on
+        # rows
         wide = dialect.long if span[1] < _SIGNED_END else dialect.huge
-        narrow = _unsigned(2**32, dialect)
-        unit = f"CAST(CAST(u AS {wide}) - {integer(span[0])} AS {narrow}) AS u"
+        kind = _unsigned(2**32, dialect)
+        unit = f"CAST(CAST(u AS {wide}) - {integer(span[0])} AS {kind}) AS u"
         return reader.arrow(f"SELECT {unit}{others} FROM {source}")  # noqa: S608
     if rows.whole:
         return _dense(reader.arrow(f"SELECT u{others} FROM {source}"))  # noqa: S608
@@ -385,11 +373,10 @@ def _column(table: pyarrow.Table, name: str) -> npt.NDArray[Any]:
 
 
 def _cells(table: pyarrow.Table, shape: Sequence[int]) -> npt.NDArray[np.int64]:
-    """One number for each cell."""
     cells = np.zeros(len(table), dtype=np.int64)
     most = 1
     for i, size in enumerate(shape):
-        # numpy takes unsigned words of 64 bits to floats; a place among cells is below 2^63
+        # numpy converts unsigned words of 64 bits to floats; a cell's number is below 2^63
         column = _column(table, f"k{i}").astype(np.int64)
         if most * size > _FAR:
             cells, column = dense(cells), dense(column)

@@ -1,13 +1,9 @@
-"""One number, or one row, for each unit: what its rows add up to.
+"""One number, or one row, for each unit: aggregates of its rows.
 
 Guarantee
-    One unit more or less is one row more or less: nothing that other units have changes it. Every
-    value lies between the ends that the request states, whatever the rows of the unit hold. Nothing
-    is chosen or left out, so nothing is drawn. Rows that belong to nobody are in no row.
-
-Guarantee
-    One unit more or less is one number more or less: nothing that other units have changes any of
-    them. No row is chosen or left out, so nothing is drawn.
+    One unit more or less is one number, or row, more or less: it does not depend on other units.
+    Every value of such a row lies between the ends that the request states, whatever the values of
+    the unit. No row is chosen or left out, so nothing is drawn. Rows of nobody count nowhere.
 """
 
 from __future__ import annotations
@@ -28,52 +24,43 @@ from ..request import (
     UnitValue,
 )
 from ..sql.dialect import Dialect
-from ..sql.grid_values import first_step, last_step
+from ..sql.grid_values import between, first_step, last_step
 from ..sql.logical_table import Held, Logical, Stored, logical_table, unfit, with_computed
 from ..sql.order_statistics import Run, check_windows, counted, met_by_cell
 from ..sql.statement import group_by, total
 from ..storage import Integer
-from .rows_by_unit import crowd
+from .rows_by_unit import unit_rows
 
 
 def persons_table(units: Units, table: Stored) -> Stored:
-    """The table of units, of which an engine measures as of any other; refused if what is taken of
-    a unit may be too large to be the steps of a column."""
+    """The table of units, measured like any other; refused if a unit's value may be too large to be
+    the steps of a column."""
     if any(max(abs(value.low), abs(value.high)) > MOST_STEPS for value in units.values):
         raise refuse("engine.computed-value-too-large", bits=MOST_STEPS.bit_length() - 1)
     logical, dialect = Logical(with_computed(table, units.computed)), table.dialect
-    everybody = People(units.unit, 1, None)  # whose limits are not applied here
+    everybody = People(units.unit, 1, None)  # the limit is not applied here
     names = [value.column for value in units.values if value.column is not None]
-    rows = crowd(everybody, logical, where=units.where, keys=(), columns=names)
-    made = [f"{_own(value, logical)} AS p{i}" for i, value in enumerate(units.values)]
-    sql = f"SELECT {', '.join(['u', *made])} FROM {dialect.nested(rows.sql)}{group_by(1)}"  # noqa: S608
-    columns = [
-        Number(
-            name=value.name,
-            role="other",
-            low=Fraction(value.low),
-            high=Fraction(value.high),
-            grid=Fraction(1),
-        )
-        for value in units.values
-    ]
-    held = {
-        column.name.lower(): Held(
-            column, f"p{i}", Integer(dialect.long, int(column.low), int(column.high))
-        )
-        for i, column in enumerate(columns)
-    }
-    declared = Named((column.name, column) for column in columns)
-    return Stored(dialect.nested(sql), held, declared, dialect)
+    rows = unit_rows(everybody, logical, where=units.where, keys=(), columns=names)
+    outputs = [f"{_own(value, logical)} AS p{i}" for i, value in enumerate(units.values)]
+    sql = f"SELECT {', '.join(['u', *outputs])} FROM {dialect.nested(rows.sql)}{group_by(1)}"  # noqa: S608
+    columns, held = [], {}
+    for i, value in enumerate(units.values):
+        low, high = Fraction(value.low), Fraction(value.high)
+        column = Number(name=value.name, role="other", low=low, high=high, grid=Fraction(1))
+        columns.append((column.name, column))
+        stored = Integer(dialect.long, value.low, value.high)
+        held[column.name.lower()] = Held(column, f"p{i}", stored)
+    return Stored(dialect.nested(sql), held, Named(columns), dialect)
 
 
 def _own(value: UnitValue, logical: Logical) -> str:
-    """The SQL of one unit's value, cut to its ends; NULL where it has none."""
+    """The SQL of one unit's value, clamped to its ends; NULL where it has none."""
     dialect = logical.dialect
+    wide = dialect.huge or dialect.long
     if value.kind == "rows":
-        found = "COUNT(*)"
+        number = "COUNT(*)"
     elif value.kind == "present":
-        found = f"COUNT({logical.value(str(value.column))})"
+        number = f"COUNT({logical.value(str(value.column))})"
     else:
         column = logical.column(value.column)
         if not isinstance(column, Bounded):
@@ -81,16 +68,14 @@ def _own(value: UnitValue, logical: Logical) -> str:
         steps = logical.value(column.name)
         largest = max(abs(first_step(column)), abs(last_step(column)))
         total, many = dialect.total(steps, largest), f"COUNT({steps})"
-        found = {
+        number = {
             "total": total,
             "least": f"MIN({steps})",
             "largest": f"MAX({steps})",
-            "mean": _mean(total, many, value.low, dialect.huge or dialect.long, dialect.divide),
+            "mean": _mean(total, many, value.low, wide, dialect.divide),
         }[value.kind]
-    wide = dialect.huge or dialect.long
-    low, high, own = f"CAST({value.low} AS {wide})", f"CAST({value.high} AS {wide})", f"({found})"
-    cut = f"CASE WHEN {own} < {low} THEN {low} WHEN {own} > {high} THEN {high} ELSE {own} END"
-    return f"CAST({cut} AS {dialect.long})"
+    ends = (f"CAST({end} AS {wide})" for end in (value.low, value.high))
+    return f"CAST({between(f'({number})', *ends)} AS {dialect.long})"
 
 
 def _mean(total: str, many: str, low: int, wide: str, divide: str) -> str:
@@ -100,25 +85,19 @@ def _mean(total: str, many: str, low: int, wide: str, divide: str) -> str:
     return f"(2 * {above} + {count}) {divide} NULLIF(2 * {count}, 0) + ({low})"
 
 
-# -- One number for each unit, and how these numbers lie in order ----------------------------------
-
-_NOBODY = Profile(0, ())
-
-
 def contributions(request: ContributionRequest, table: Stored, run: Run) -> Profile:
     """The profile of the contributions of all units."""
     check_windows(request.windows)
     logical, asked, dialect = logical_table(request, table), request.contribution, table.dialect
     columns = [*asked.columns, *([] if asked.column is None else [asked.column])]
-    everybody = People(request.unit, 1, None)  # whose limits are not applied here
-    rows = crowd(everybody, logical, where=request.where, keys=request.keys, columns=columns)
+    everybody = People(request.unit, 1, None)  # the limit is not applied here
+    rows = unit_rows(everybody, logical, where=request.where, keys=request.keys, columns=columns)
     keys = [f"k{i}" for i in range(len(request.keys))]
     of_units = _of_units(asked, dialect.nested(rows.sql), keys, logical)
-    first, last = _whole(request.first, dialect), _whole(request.last, dialect)
-    cut = f"CASE WHEN x < {first} THEN {first} WHEN x > {last} THEN {last} ELSE x END"
-    values = dialect.nested(f"SELECT {cut} AS v FROM {dialect.nested(of_units)}")  # noqa: S608
+    inside = between("x", _whole(request.first, dialect), _whole(request.last, dialect))
+    values = dialect.nested(f"SELECT {inside} AS v FROM {dialect.nested(of_units)}")  # noqa: S608
     ranked = RankRequest("", request.windows)
-    return met_by_cell(ranked, counted(values, 0), dialect, run).get((), _NOBODY)
+    return met_by_cell(ranked, counted(values, 0), dialect, run).get((), Profile(0, ()))
 
 
 def _of_units(asked: Contribution, rows: str, keys: list[str], logical: Logical) -> str:

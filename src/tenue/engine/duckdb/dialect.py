@@ -14,7 +14,7 @@ from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, St
 
 UUID = Text("UUID")
 _UNITS = {"TIMESTAMP_S": 10**6, "TIMESTAMP_MS": 1000}
-# how an instant of nanoseconds is told from infinity: its coarser type, and that type's 1970
+# for telling an instant of nanoseconds from infinity: its coarser type, and the 1970 of that type
 _NANOS = {
     "TIMESTAMP_NS": ("TIMESTAMP", "make_timestamp(0)"),
     "TIMESTAMPTZ_NS": ("TIMESTAMP WITH TIME ZONE", "make_timestamptz(0)"),
@@ -24,12 +24,12 @@ _LATEST = 2**63 - 2
 
 @dataclass(frozen=True)
 class _DuckDB(Dialect):
-    """believed: whether the statistics of a source were compared with its values."""
+    """believed: whether somebody compared the statistics of a source with its values."""
 
     believed: bool = True
 
     def stored(self, name: str, kind: Storage) -> str:
-        # the statistics of Parquet know of no NaN; DuckDB would leave out the tests that stop it
+        # the statistics of Parquet know no NaN; DuckDB would leave out the tests that catch it
         doubted = isinstance(kind, Floating) or not self.believed
         # texts are compared with words, never with ends
         return self.hidden(name) if doubted and not isinstance(kind, Text) else name
@@ -81,15 +81,18 @@ class _DuckDB(Dialect):
     def micros(self, stored: Moment, low: int, high: int) -> Counted:
         if stored.type in _NANOS:
             return self._nanos(*_NANOS[stored.type])
-        clamped: Stage
-        if stored.type == "TIMESTAMP WITH TIME ZONE":
-            ends = [f"make_timestamptz({integer(end)})" for end in (low, high)]
-            clamped = lambda name: between(name, *ends)  # noqa: E731
-        else:
-            unit = _UNITS.get(stored.type, 1)
-            low, high = low // unit * unit, -(-high // unit) * unit
-            ends = [f"CAST(make_timestamp({integer(e)}) AS {stored.type})" for e in (low, high)]
-            clamped = lambda name: f"CAST({between(name, *ends)} AS TIMESTAMP)"  # noqa: E731
+        zoned, unit = stored.type == "TIMESTAMP WITH TIME ZONE", _UNITS.get(stored.type, 1)
+        low, high = low // unit * unit, -(-high // unit) * unit
+
+        def end(micros: int) -> str:
+            if zoned:
+                return f"make_timestamptz({integer(micros)})"
+            return f"CAST(make_timestamp({integer(micros)}) AS {stored.type})"
+
+        def clamped(name: str) -> str:
+            inside = between(name, end(low), end(high))
+            return inside if zoned else f"CAST({inside} AS TIMESTAMP)"
+
         return [clamped, lambda name: f"epoch_us({name})"], low, high
 
     def _nanos(self, coarse: str, zero: str) -> Counted:
@@ -138,7 +141,7 @@ DUCKDB = _DuckDB(
     unsigned=((8, "UTINYINT"), (16, "USMALLINT"), (32, "UINTEGER"), (64, "UBIGINT")),
 )
 DOUBTED = replace(DUCKDB, believed=False)
-"""The same for a source whose statistics nobody compared with its values."""
+"""The same for a source with unchecked statistics."""
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")

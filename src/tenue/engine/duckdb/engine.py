@@ -1,7 +1,5 @@
 """The engine that comes with Tenue: DuckDB, inside the process.
 
-Arrow columns, without a schema, for those who evaluate it.
-
 Nothing is left out in silence: a file is read as a whole first, and refused with the line if one
 is no row, for a group whose rows were skipped would look smaller or safer than it is.
 """
@@ -9,14 +7,15 @@ is no row, for a group whose rows were skipped would look smaller or safer than 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
-from ...errors import refuse
+from ...errors import Refused, refuse
 from ...schema import Table
 from ..contract import Rows, Validated
 from ..fingerprint import Watched
+from ..registry import Load
 from ..source import count_queries
 from ..source.count_queries import Cell, Tally
 from ..source.file_check import read_whole
@@ -27,19 +26,19 @@ from ..sql_engine import Relational, held_as, how_read, stored_columns
 from ..storage import Written
 from .dialect import DOUBTED, DUCKDB
 from .sandbox import ArrowBench, Borrowed, Sandbox, Store
-from .sources import prepare
+from .sources import Readable, prepare
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from .sandbox import Store
+Made = TypeVar("Made")
 
 
 @contextmanager
 def open_tally(source: Files | Database | Relation, memory: int) -> Iterator[Tally]:
     """The counts of a table, as long as the context lasts; refused if it is none.
 
-    DuckDB holds so many bytes and puts the rest on disk; the connection of a relation keeps its own
+    DuckDB holds `memory` bytes and puts the rest on disk; a relation's connection keeps its own
     limit. Nothing but the table can be reached, except from such a connection. Files of text are
     read as wholes first, and refused with the line that is no row.
     """
@@ -52,71 +51,38 @@ def open_tally(source: Files | Database | Relation, memory: int) -> Iterator[Tal
         else Sandbox(source, None, memory=memory)
     ) as store:
         readable = store.readable
-        # by place, for the names of a file may be anything
-        places = [f"f{i}" for i in range(len(readable.columns))]
-        table = f"{readable.sql} AS whole({', '.join(places)})"
+        columns, table = _by_number(readable)
 
         @cache
-        def agree() -> bool:
+        def one_reading() -> bool:
             if not readable.separated:
                 return True
             many = read_whole(readable.texts)[1]
-            (found,) = store.run(f"SELECT COUNT(*), COUNT(f0) FROM {table}")  # noqa: S608
-            return bool(found[0] == many)
+            (counts,) = store.run(f"SELECT COUNT(*), COUNT(f0) FROM {table}")  # noqa: S608
+            return bool(counts[0] == many)
 
         def run(sql: str) -> Iterator[pyarrow.RecordBatch]:
-            ended = fits = alike = False
+            refusal: Refused | None = None
             try:
-                alike = agree()
-                if alike:
+                if one_reading():
                     yield from store.batches(sql, count_queries.BATCH)
-                ended = True
+                else:
+                    refusal = refuse("engine.ambiguous-csv", names=names_of(readable.paths))
             except duckdb.OutOfMemoryException:
-                pass
+                refusal = refuse("engine.count-out-of-memory")
             except duckdb.Error:
-                fits = True
+                refusal = refuse(f"engine.{'file' if readable.paths else 'rows'}-not-read")
             # raised out of reach of the error above, which may quote a row
-            if not ended:
-                if not fits:
-                    raise refuse("engine.count-out-of-memory")
-                raise refuse(f"engine.{'file' if readable.paths else 'rows'}-not-read")
-            if not alike:
-                raise refuse("engine.ambiguous-csv", names=names_of(readable.paths))
-            if not watched.unchanged():
-                raise refuse("engine.table-changed-meanwhile", names=names_of(readable.paths))
+            if refusal is not None:
+                raise refusal
+            _check_unchanged(watched, readable)
 
         cells = {
-            name: Cell(place, stored)
-            for place, (name, stored) in zip(places, readable.columns, strict=True)
+            name: Cell(column, stored)
+            for column, (name, stored) in zip(columns, readable.columns, strict=True)
         }
-        # the statistics of a file may rule out what it holds, and nobody compared them
+        # the statistics of a file may rule out values that it holds, and nobody compared them
         yield Tally("DuckDB", DOUBTED, table, cells, run)
-
-
-# All rows of a table: as whole numbers, and how they were stored, for those who publish it; as.
-
-Load = Callable[[Sequence[str]], "pyarrow.Table"]
-"""The columns of these names, in this order."""
-Made = TypeVar("Made")
-
-
-def read_all(table: Stored, store: Store) -> Rows:
-    """Every row, as `Engine.read_all` says."""
-    return _read(lambda: read_rows(table, store, types_of(table, store)), "rows")
-
-
-def types_of(table: Stored, store: Store) -> Types:
-    """How the source stores each column."""
-    names = [
-        f"{DUCKDB.quoted(h.name)} AS {DUCKDB.quoted(h.column.name)}" for h in table.held.values()
-    ]
-    sql = f"SELECT {', '.join(names)} FROM {table.sql} LIMIT 0"  # noqa: S608
-    stored = store.arrow(sql).schema
-
-    def type_of(held: Held) -> pyarrow.DataType | None:
-        return None if held.stored == Written() else stored.field(held.column.name).type
-
-    return type_of
 
 
 def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
@@ -132,44 +98,46 @@ def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Lo
         ).to_arrow_table()
     connection = duckdb.connect()
     watched = Watched(paths_of(source))
-    try:
+    readable = None
+    with suppress(duckdb.Error):
         readable = prepare(connection, source, None)
-    except duckdb.Error:
-        readable = None
     if readable is None:
         raise refuse("engine.unopenable-file")
+    columns, table = _by_number(readable)
     names = tuple(name for name, _ in readable.columns)
-    # by place, for the names of a file may be anything
-    table = f"{readable.sql} AS whole({', '.join(f'f{i}' for i in range(len(names)))})"
     rows = cache(lambda: read_whole(readable.texts)[1])
 
     def load(chosen: Sequence[str]) -> pyarrow.Table:
         many = rows()
-        picked = ", ".join(f"f{names.index(name)}" for name in chosen)
+        picked = ", ".join(columns[names.index(name)] for name in chosen)
         sql = f"SELECT {picked} FROM {table}"  # noqa: S608
-        found = _read(lambda: connection.sql(sql).to_arrow_table(), "file")
-        if not watched.unchanged():
-            raise refuse("engine.table-changed-meanwhile", names=names_of(readable.paths))
-        if readable.separated and found.num_rows != many:
+        loaded = _read(lambda: connection.sql(sql).to_arrow_table(), "file")
+        _check_unchanged(watched, readable)
+        if readable.separated and loaded.num_rows != many:
             raise refuse("engine.ambiguous-csv", names=names_of(readable.paths))
-        return found
+        return loaded
 
     return names, load
 
 
+def _by_number(readable: Readable) -> tuple[list[str], str]:
+    """New names for all columns, for a file may use any names, and the table that has them."""
+    columns = [f"f{i}" for i in range(len(readable.columns))]
+    return columns, f"{readable.sql} AS whole({', '.join(columns)})"
+
+
+def _check_unchanged(watched: Watched, readable: Readable) -> None:
+    if not watched.unchanged():
+        raise refuse("engine.table-changed-meanwhile", names=names_of(readable.paths))
+
+
 def _read(run: Callable[[], Made], what: str) -> Made:
-    """What `run` gives, or a refusal."""
     import duckdb
 
-    try:
+    with suppress(duckdb.Error):
         return run()
-    except duckdb.Error:
-        pass
     # raised out of reach of the error above, which may quote a row
     raise refuse(f"engine.{what}-not-read")
-
-
-# -- The engine that comes with Tenue: DuckDB, inside the process ----------------------------------
 
 
 class DuckDB(Relational[Store]):
@@ -177,7 +145,7 @@ class DuckDB(Relational[Store]):
 
     Guarantee
         As `Engine`: exact integers that depend on the multiset of rows only, and one `EngineFault`
-        of fixed text for whatever goes wrong. Opening a file or database looks at names, types and
+        of fixed text for every failure. Opening a file or database looks at names, types and
         footers only, and at the first MiB of a CSV file for its header; a data frame is converted,
         value by value. `validate` reads every row. A column that is not declared is invisible.
 
@@ -190,30 +158,30 @@ class DuckDB(Relational[Store]):
     own connection, which must not be used elsewhere while a question runs.
     """
 
+    _session: Store | None
+
     def __init__(self, source: Local, schema: Table, memory: int | None = None) -> None:
         super().__init__(schema.unit, ArrowBench, DUCKDB)
         columns = stored_columns(schema)
-        stored = {column.name.lower(): column.name for column in columns}
+        wanted = {column.name.lower(): column.name for column in columns}
         paths = paths_of(source)
-        watched = Watched(paths)  # before a byte of them is read
-        self._store: Store | None = (
+        self._watched = Watched(paths)  # before a byte of them is read
+        store: Store = (
             Borrowed(source.relation)
             if isinstance(source, Relation)
-            else Sandbox(source, stored, schema.separator, memory)
+            else Sandbox(source, wanted, schema.separator, memory)
         )
-        self._readable = self._store.readable
+        self._session, readable = store, store.readable
         if paths:
-            self.files = watched.read_as("\n".join([self._readable.how, *how_read(schema)]))
+            self.files = self._watched.read_as("\n".join([readable.how, *how_read(schema)]))
         try:
             held = {
-                column.name.lower(): held_as(
-                    column, self._readable.columns, self._store.enumeration
-                )
+                column.name.lower(): held_as(column, readable.columns, store.enumeration)
                 for column in columns
             }
             # what a relation reads, and whether that has true statistics, is not known here
             dialect = DOUBTED if isinstance(source, Relation) else DUCKDB
-            self._table = Stored(self._readable.sql, held, schema.columns, dialect)
+            self._table = Stored(readable.sql, held, schema.columns, dialect)
             self._check()
         except BaseException:
             self.close()
@@ -224,30 +192,34 @@ class DuckDB(Relational[Store]):
         from .validate import validate
 
         def read(store: Store) -> Validated:
-            found = validate(self._table, self._readable, store.run)
-            if self.files is not None and not self.files.unchanged():
-                names = names_of(self._readable.paths)
-                raise refuse("engine.table-changed-meanwhile", names=names)
-            return found
+            facts = validate(self._table, store.readable, store.run)
+            _check_unchanged(self._watched, store.readable)
+            return facts
 
         return self._within(read)
 
     def read_all(self) -> Rows:
-        """Every row, for those who publish the table."""
+        def read(store: Store) -> Rows:
+            return _read(lambda: read_rows(self._table, store, self._types(store)), "rows")
 
-        return self._within(lambda store: read_all(self._table, store))
+        return self._within(read)
 
     def _types(self, state: Store) -> Types:
+        quoted = DUCKDB.quoted
+        names = [
+            f"{quoted(held.name)} AS {quoted(held.column.name)}"
+            for held in self._table.held.values()
+        ]
+        sql = f"SELECT {', '.join(names)} FROM {self._table.sql} LIMIT 0"  # noqa: S608
+        stored = state.arrow(sql).schema
 
-        return types_of(self._table, state)
+        def type_of(held: Held) -> pyarrow.DataType | None:
+            return None if held.stored == Written() else stored.field(held.column.name).type
 
-    def _let_go(self) -> None:
-        if self._store is not None:
-            self._store.close()
-        self._store = None
+        return type_of
 
     @contextmanager
     def _state(self) -> Iterator[Store]:
-        if self._store is None:
+        if self._session is None:
             raise ConnectionError
-        yield self._store
+        yield self._session

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
+from operator import add
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import EngineFault
 from ...noise.source import Source
-from ..contract import FAULT, Numbers, Part
+from ..contract import FAULT, Key, Numbers, Part
 from ..passes.parquet_parts import one_part
 from ..passes.sorted_runs import WORDS, all_different, random_words, until_different
 from ..scratch import Scratch
@@ -29,39 +31,30 @@ if TYPE_CHECKING:
     import pyarrow
 
 _MERGE = 1 << 24
-"""Runs that lie on disk are merged with a block of each in memory: there are about as many as the
-table is larger than memory, so that memory must be at least √(table · this)."""
+"""Sorted runs on disk are merged with a block of each in memory. Their number is about table size
+over memory, so that memory must be at least √(table · this)."""
 _KINDS = (np.uint8, np.uint16, np.uint32, np.int64)
+_WHOLE = np.dtype(np.int64)
+
+Fill = Callable[[Callable[[Numbers], None]], None]
+"""Calls its argument with one batch after the other."""
 
 
 @contextmanager
-def keep(
-    fill: Callable[[Callable[[Numbers], None]], None],
-    sizes: Sequence[int],
-    *,
-    memory: int,
-    batch: int,
-) -> Iterator[OnDisk]:
-    """The rows that `fill` hands over, as `Passes`; all files are removed at the end.
+def keep(fill: Fill, sizes: Sequence[int], *, memory: int, batch: int) -> Iterator[OnDisk]:
+    """The rows that `fill` hands over, as `keep_rows` says; all files are removed at the end.
 
-    Parameters
-        fill: is given what takes a batch: a row for each row, a column for each column.
-        sizes: the numbers of column j are at least 0 and below `sizes[j]`.
-        memory: how many bytes sorting may hold; more for a table that is very much larger.
-        batch: how many rows are read at a time.
+    A table that is very much larger than `memory` needs more of it.
     """
     scratch = Scratch()
     try:
-        place = _Place(scratch, memory, batch)
-        yield place.filled(fill, sizes)
+        yield _Folder(scratch, memory, batch).filled(fill, sizes)
     finally:
         scratch.close()
 
 
 @dataclass(frozen=True)
 class _File:
-    """One column on disk."""
-
     path: Path
     kind: np.dtype[Any]
 
@@ -73,23 +66,20 @@ class _File:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where files lie, and how much of them is held at a time."""
+class _Folder:
+    """The folder of all files, how many bytes sorting may hold, and how many rows a batch has."""
 
     scratch: Scratch
     memory: int
     batch: int
 
-    def filled(
-        self, fill: Callable[[Callable[[Numbers], None]], None], sizes: Sequence[int]
-    ) -> OnDisk:
+    def filled(self, fill: Fill, sizes: Sequence[int]) -> OnDisk:
         folder = Path(mkdtemp(dir=self.scratch.path))
-        kinds = [np.dtype(_narrowest(size)) for size in sizes]
-        files = tuple(_File(folder / f"{j}.bin", kind) for j, kind in enumerate(kinds))
+        files = tuple(_File(folder / f"{j}.bin", _narrowest(size)) for j, size in enumerate(sizes))
         rows = 0
-        try:
+        with suppress(OSError):
             with ExitStack() as opened:
-                sinks: list[IO[bytes]] = [opened.enter_context(f.path.open("wb")) for f in files]
+                sinks = [opened.enter_context(file.path.open("wb")) for file in files]
 
                 def take(batch: Numbers) -> None:
                     nonlocal rows
@@ -99,8 +89,6 @@ class _Place:
 
                 fill(take)
             return OnDisk(self, files, rows)
-        except OSError:
-            pass
         raise EngineFault(FAULT)
 
     def kept(self, batches: Iterator[Sequence[Numbers]], kinds: Sequence[np.dtype[Any]]) -> OnDisk:
@@ -115,154 +103,129 @@ class _Place:
     def ordered(
         self, keys: Iterator[Sequence[Numbers]], rows: int, *, counted: bool = False
     ) -> Iterator[Sequence[Numbers]]:
-        """The keys of so many rows in their order, sorted by DuckDB, which puts on disk what does
-        not fit; each once and with its count, if they are counted."""
+        """The keys in their order, sorted by DuckDB, which puts on disk what does not fit; if they
+        are counted, each once and with its count. There must be `rows` of them."""
         import duckdb
         import pyarrow
 
         first = next(keys)
         memory = max(self.memory, math.isqrt(_MERGE * 8 * len(first) * rows))
         left = rows
-        try:
-            with duckdb.connect(":memory:", config=limited(self.scratch, memory)) as sorter:
-                quiet(sorter)
-                sorter.register("keys", _reader(first, keys))
-                # by all columns, so that equal keys are equal rows
-                sql = "SELECT *, count(*) FROM keys GROUP BY ALL" if counted else "FROM keys"
-                found = sorter.sql(f"{sql} ORDER BY ALL")
-                for batch in found.to_arrow_reader(self.batch):
-                    columns = [column.to_numpy() for column in batch.columns]
-                    left -= int(columns[-1].sum()) if counted else batch.num_rows
-                    yield columns
-                if left == 0:
-                    return
-        except (duckdb.Error, pyarrow.ArrowException, OSError):
-            pass
+        with (
+            suppress(duckdb.Error, pyarrow.ArrowException, OSError),
+            duckdb.connect(":memory:", config=limited(self.scratch, memory)) as sorter,
+        ):
+            quiet(sorter)
+            sorter.register("keys", _reader(first, keys))
+            # by all columns, so that equal keys are equal rows
+            sql = "SELECT *, count(*) FROM keys GROUP BY ALL" if counted else "FROM keys"
+            for batch in sorter.sql(f"{sql} ORDER BY ALL").to_arrow_reader(self.batch):
+                columns = [column.to_numpy() for column in batch.columns]
+                left -= int(columns[-1].sum()) if counted else batch.num_rows
+                yield columns
+            if left == 0:
+                return
         # raised out of reach of the error above, which may quote a value
         raise EngineFault(FAULT)
 
 
 class OnDisk:
-    """The rows, as `Passes` says."""
+    """`Passes` over columns in files."""
 
-    def __init__(self, place: _Place, files: tuple[_File, ...], rows: int) -> None:
-        self._place, self._files = place, files
+    def __init__(self, folder: _Folder, files: tuple[_File, ...], rows: int) -> None:
+        self._folder, self._files = folder, files
         self.rows = rows
 
     def only(self, *columns: int) -> OnDisk:
-        """The same files, without the others."""
-        return OnDisk(self._place, tuple(self._files[j] for j in columns), self.rows)
+        return OnDisk(self._folder, tuple(self._files[j] for j in columns), self.rows)
 
     def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
-        """What `measure` gives, added up batch by batch."""
-        batches = self.batches()
-        total = measure(next(batches))
-        for batch in batches:
-            total = total + measure(batch)
-        return total
+        return reduce(add, map(measure, self.batches()))
 
     @contextmanager
     def map(self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]) -> Iterator[OnDisk]:
-        """Other rows in files of their own."""
-
         def fill(take: Callable[[Numbers], None]) -> None:
             for batch in self.batches():
                 take(make(batch))
 
-        with _until_end(self._place.filled(fill, sizes)) as made:
+        with _until_end(self._folder.filled(fill, sizes)) as made:
             yield made
 
-    def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
-        """The keys, in one sort."""
-        return self._place.ordered((key(batch) for batch in self.batches()), self.rows)
+    def sort(self, key: Key) -> Iterator[Sequence[Numbers]]:
+        return self._folder.ordered((key(batch) for batch in self.batches()), self.rows)
 
-    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
-        """The keys, counted before they are sorted."""
+    def tally(self, key: Key) -> Iterator[Sequence[Numbers]]:
         keys = (key(batch) for batch in self.batches())
-        return self._place.ordered(keys, self.rows, counted=True)
+        return self._folder.ordered(keys, self.rows, counted=True)
 
     @contextmanager
-    def number(
-        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
-    ) -> Iterator[OnDisk]:
-        """Two sorts: rows by their keys and random words, and their places back by row."""
-        whole = np.dtype(np.int64)
-        with self._in_random_order(key, lambda _, numbers: [numbers], [whole], source) as ordered:
-            both = ([row[:, 0], place] for place, row in ordered._numbered())
-            places = self._place.kept(
-                (batch[1:] for batch in self._place.ordered(both, self.rows)), [whole]
-            )
-        with _until_end(places):
-            yield OnDisk(self._place, (*self._files, *places._files), self.rows)
+    def number(self, key: Key, source: Source) -> Iterator[OnDisk]:
+        """Two sorts: rows by their keys and random words, and their positions back by row."""
+        with self._receivers(key, source) as receivers:
+            pairs = ([row[:, 0], position] for position, row in receivers._numbered())
+            positions = self._sorted(pairs, 1, [_WHOLE])
+        with _until_end(positions):
+            yield OnDisk(self._folder, (*self._files, *positions._files), self.rows)
 
     @contextmanager
     def permute(
         self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
     ) -> Iterator[OnDisk]:
         """Three sorts: rows by group and random words, values by group, and both back by row."""
-        with ExitStack() as passing:
-            whole = np.dtype(np.int64)
-            receivers = passing.enter_context(
-                self._in_random_order(
-                    lambda batch: [label(batch)], lambda _, numbers: [numbers], [whole], source
-                )
-            )
-            givers = passing.enter_context(self._by_group(label, columns))
+        kinds = [self._files[j].kind for j in columns]
+        by_group = (
+            [label(batch), numbers, *(batch[:, j] for j in columns)]
+            for numbers, batch in self._numbered()
+        )
+        with (
+            self._receivers(lambda batch: [label(batch)], source) as receivers,
+            _until_end(self._sorted(by_group, 2, kinds)) as givers,
+        ):
             pairs = zip(receivers.batches(), givers.batches(), strict=True)
-            both = ([*row.T, *values.T] for row, values in pairs)
-            moved = self._place.kept(
-                (batch[1:] for batch in self._place.ordered(both, self.rows)),
-                [self._files[j].kind for j in columns],
-            )
+            moved = self._sorted(([*row.T, *values.T] for row, values in pairs), 1, kinds)
         with _until_end(moved):
             new = dict(zip(columns, moved._files, strict=True))
             files = tuple(new.get(j, file) for j, file in enumerate(self._files))
-            yield OnDisk(self._place, files, self.rows)
+            yield OnDisk(self._folder, files, self.rows)
 
     @contextmanager
     def shuffle(self, source: Source) -> Iterator[OnDisk]:
         """One sort of all columns by random words."""
-
         kinds = [file.kind for file in self._files]
-        with self._in_random_order(
-            lambda _: [], lambda batch, _: [*batch.T], kinds, source
-        ) as made:
+        with self._shuffled(lambda _: [], lambda batch, _: [*batch.T], kinds, source) as made:
             yield made
 
-    @contextmanager
-    def _in_random_order(
+    def _receivers(self, key: Key, source: Source) -> AbstractContextManager[OnDisk]:
+        """The numbers of rows, by key, at random where keys are equal."""
+        return self._shuffled(key, lambda _, numbers: [numbers], [_WHOLE], source)
+
+    def _shuffled(
         self,
-        key: Callable[[Numbers], Sequence[Numbers]],
+        key: Key,
         carry: Callable[[Numbers, Numbers], list[Numbers]],
         kinds: Sequence[np.dtype[Any]],
         source: Source,
-    ) -> Iterator[OnDisk]:
-        """What is made of a batch and the numbers of its rows, by key, at random where keys are
-        equal."""
+    ) -> AbstractContextManager[OnDisk]:
+        """The columns that `carry` makes of a batch and the numbers of its rows, by key, at random
+        where keys are equal."""
         first = len(key(np.zeros((0, len(self._files)), np.int64))) + WORDS
 
         def keys() -> Iterator[Sequence[Numbers]]:
             for numbers, batch in self._numbered():
                 yield [*key(batch), *random_words(len(batch), source), *carry(batch, numbers)]
 
-        def made() -> OnDisk:
-            found = self._place.ordered(keys(), self.rows)
-            return self._place.kept(all_different(found, first), kinds)
+        def drawn() -> OnDisk:
+            ordered = self._folder.ordered(keys(), self.rows)
+            return self._folder.kept(all_different(ordered, first), kinds)
 
-        with _until_end(until_different(made)) as found:
-            yield found
+        return _until_end(until_different(drawn))
 
-    @contextmanager
-    def _by_group(
-        self, label: Callable[[Numbers], Numbers], columns: Sequence[int]
-    ) -> Iterator[OnDisk]:
-        keys = (
-            [label(batch), numbers, *(batch[:, j] for j in columns)]
-            for numbers, batch in self._numbered()
-        )
-        values = (batch[2:] for batch in self._place.ordered(keys, self.rows))
-        with _until_end(self._place.kept(values, [self._files[j].kind for j in columns])) as found:
-            yield found
+    def _sorted(
+        self, keys: Iterator[Sequence[Numbers]], first: int, kinds: Sequence[np.dtype[Any]]
+    ) -> OnDisk:
+        """The columns from the `first` on, sorted by all of them."""
+        ordered = self._folder.ordered(keys, self.rows)
+        return self._folder.kept((batch[first:] for batch in ordered), kinds)
 
     def _numbered(self) -> Iterator[tuple[Numbers, Numbers]]:
         begin = 0
@@ -271,11 +234,9 @@ class OnDisk:
             begin += len(batch)
 
     def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
-        """One file."""
         return one_part(map(table, self.batches()), folder)
 
     def take(self, numbers: Numbers) -> Numbers:
-        """The rows of these numbers, found in one pass."""
         found, begin = [], 0
         for batch in self.batches():
             here = numbers[(numbers >= begin) & (numbers < begin + len(batch))]
@@ -284,9 +245,8 @@ class OnDisk:
         return np.concatenate(found)
 
     def batches(self) -> Iterator[Numbers]:
-        """Some rows at a time, read from their files."""
-        for begin in range(0, max(self.rows, 1), self._place.batch):
-            many = min(self._place.batch, self.rows - begin)
+        for begin in range(0, max(self.rows, 1), self._folder.batch):
+            many = min(self._folder.batch, self.rows - begin)
             made = np.empty((many, len(self._files)), np.int64, order="F")
             for j, file in enumerate(self._files):
                 made[:, j] = file.read(begin, many)
@@ -313,5 +273,5 @@ def _reader(
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
-def _narrowest(size: int) -> type:
-    return next(kind for kind in _KINDS if size - 1 <= np.iinfo(kind).max)
+def _narrowest(size: int) -> np.dtype[Any]:
+    return np.dtype(next(kind for kind in _KINDS if size - 1 <= np.iinfo(kind).max))

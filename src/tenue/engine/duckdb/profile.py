@@ -1,5 +1,5 @@
-"""What a source says about its own columns: names, types, which ones name a person, and the usual
-marks of missing values. What else rows hold only when asked for.
+"""A description of a source's columns: names, types, which ones name a person, and the usual
+missing-value markers. Other values of rows only on request.
 
 Used by `tenue init`, which runs on the holder's side, and guesses: the holder reads the draft.
 """
@@ -7,6 +7,7 @@ Used by `tenue init`, which runs on the holder's side, and guesses: the holder r
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from ..source.file_check import MOST_COLUMNS, Header, read_header
 from ..source.location import Database, Files, Source
 from ..storage import Day, Fixed, Floating, Integer, Moment, Storage, Text, Truth
 from .dialect import DUCKDB, storage
-from .sources import check_once, listed
+from .sources import check_once, listed, read_csv
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,23 +28,23 @@ MARKS = (
     *("?", "-", "--", ".", "*", "NA", "N/A", "n/a", "na", "#N/A", "NULL", "null", "None", "none"),
     *("NaN", "nan", "missing", "Missing", "unknown", "Unknown"),
 )
-"""What sources usually write where there is no value; no other text of a row enters a draft."""
+"""The usual missing-value markers; no other text of a row enters a draft."""
 
 _MOST_CATEGORIES = 200
 LOOKED_AT = 1_000_000
-"""So many rows are looked at."""
+"""How many rows are read for a description."""
 _MANY = 100  # so many different values, and none twice, are names
-_SPREAD = 10  # whole numbers that are names are numbered through, with gaps,
-_DIGITS = 8  # or have so many digits, all of them
+_SPREAD = 10  # whole numbers that are names are consecutive, with gaps,
+_DIGITS = 8  # or all have the same number of digits, at least so many
 _WHOLE, _DAY = r"[+-]?(0|[1-9][0-9]*)", r"[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}"
 
 
 @dataclass(frozen=True)
 class Described:
-    """A column: its name, its type in Tenue's words, whether it holds whole numbers.
+    """A column: its name, its type in a schema, whether it has whole numbers only.
 
-    marks: those of `MARKS` that it holds, where it is text.
-    bounds, categories: what the rows hold, only if that was asked for.
+    marks: those of `MARKS` that occur in it, where it is text.
+    bounds, categories: of the values in the rows, only on request.
     """
 
     name: str
@@ -55,34 +56,33 @@ class Described:
 
 
 def describe(found: Source, *, values: bool = False) -> list[Described]:
-    """The columns of files or of a table in a DuckDB file; with `values`, also what rows hold."""
+    """The columns of files or of a table in a DuckDB file; with `values`, also the rows' values."""
     import duckdb
 
     if not isinstance(found, Files | Database):
         raise refuse("engine.description-needs-files")
-    with duckdb.connect() as connection:
-        try:
-            table = _opened(connection, found)
-            names = zip(table.columns, table.types, strict=True)
-            table.limit(LOOKED_AT).create("memory.looked_at")
-            looked, every = connection.table("memory.looked_at"), table if values else None
-            return [_column(looked, every, name, str(kind)) for name, kind in names]
-        except duckdb.Error:
-            pass
+    with duckdb.connect() as connection, suppress(duckdb.Error):
+        table = _opened(connection, found)
+        table.limit(LOOKED_AT).create("memory.looked_at")
+        looked = connection.table("memory.looked_at")
+        return _columns(table, looked, table if values else None)
     # raised out of reach of the error above, which may quote a row
     file = found.paths[0] if isinstance(found, Files) else found.path
     raise refuse("engine.unreadable-table", name=file.name)
 
 
 def describe_arrow(looked: pyarrow.Table, every: pyarrow.Table | None) -> list[Described]:
-    """The columns of a table that was read already, in part; and all of it, for what rows hold."""
+    """The columns of a table of which some rows were read already; and all, for their values."""
     import duckdb
 
     with duckdb.connect() as connection:
         some = connection.from_arrow(looked)
-        whole = None if every is None else connection.from_arrow(every)
-        names = zip(some.columns, some.types, strict=True)
-        return [_column(some, whole, name, str(kind)) for name, kind in names]
+        return _columns(some, some, None if every is None else connection.from_arrow(every))
+
+
+def _columns(table: Any, looked: Any, every: Any | None) -> list[Described]:
+    names = zip(table.columns, table.types, strict=True)
+    return [_column(looked, every, name, str(kind)) for name, kind in names]
 
 
 def _opened(connection: duckdb.DuckDBPyConnection, source: Files | Database) -> Any:
@@ -94,19 +94,13 @@ def _opened(connection: duckdb.DuckDBPyConnection, source: Files | Database) -> 
         return connection.sql(f"SELECT * FROM {sql}")  # noqa: S608
     paths, zipped = listed(source.paths), "gzip" if source.zipped else "none"
     if source.kind == "parquet":
-        table = connection.sql(f"SELECT * FROM read_parquet([{paths}])")  # noqa: S608
+        rows = f"read_parquet([{paths}])"
     elif source.kind in ("json", "jsonl"):
-        options = f"format = 'auto', compression = '{zipped}'"
-        table = connection.sql(f"SELECT * FROM read_json([{paths}], {options})")  # noqa: S608
+        rows = f"read_json([{paths}], format = 'auto', compression = '{zipped}')"
     else:
         header = _header(source)
-        fields = ", ".join(f"{DUCKDB.literal(name)}: 'VARCHAR'" for name in header.names)
-        options = (
-            f"auto_detect = false, header = true, delim = {DUCKDB.literal(header.separator)}, "
-            f"quote = '\"', escape = '\"', nullstr = '', columns = {{{fields}}}, "
-            f"compression = '{zipped}'"
-        )
-        table = connection.sql(f"SELECT * FROM read_csv([{paths}], {options})")  # noqa: S608
+        rows = read_csv(header.names, header.separator, source.paths, zipped=source.zipped)
+    table = connection.sql(f"SELECT * FROM {rows}")  # noqa: S608
     _check_names(source, table.columns)
     return table
 
@@ -119,7 +113,7 @@ def _header(source: Files) -> Header:
 
 
 def _check_names(source: Files, names: list[str] | tuple[str, ...]) -> None:
-    """Refuses what could be described but not asked: see `reader.prepare`."""
+    """Refuses a source that could be described but not asked: see `sources.prepare`."""
     if len(names) > MOST_COLUMNS:
         name = source.paths[0].name
         raise refuse(
@@ -154,7 +148,7 @@ def _column(looked: Any, every: Any | None, name: str, kind: str) -> Described:
 
 
 def _values(table: Any, name: str, kind: str) -> Any:
-    """The values of a column as v; texts without the spaces around them, and none that is empty."""
+    """The values of a column as v; texts without the spaces around them, except empty ones."""
     column = table.project(f"{DUCKDB.quoted(name)} AS v")
     if not isinstance(storage(kind), Text):
         return column
@@ -166,7 +160,7 @@ def _without(column: Any, marks: tuple[str, ...]) -> Any:
 
 
 def _guessed(column: Any) -> Storage:
-    """What texts are if all of them, or all but one in a hundred, can be read as that."""
+    """The storage as which all texts, or all but one in a hundred, can be read."""
     tests = {
         "BIGINT": f"regexp_full_match(v, '{_WHOLE}')",
         "DOUBLE": "TRY_CAST(v AS DOUBLE) IS NOT NULL AND NOT regexp_full_match(v, '[+-]?0[0-9]+')",
@@ -176,17 +170,18 @@ def _guessed(column: Any) -> Storage:
     }
     counts = ", ".join(f"count_if({test})" for test in tests.values())
     ((every, *many),) = column.aggregate(f"count(*), {counts}").fetchall()
-    for kind, found in zip(tests, many, strict=True):
-        if every and found == every:
-            return storage(kind)
-    for kind in ("DOUBLE", "DATE", "TIMESTAMP"):
-        if every and 100 * many[list(tests).index(kind)] >= 99 * every:
-            return storage(kind)
-    return Text()
+    if not every:
+        return Text()
+    readable = dict(zip(tests, many, strict=True))
+    nearly_all = [
+        kind for kind in ("DOUBLE", "DATE", "TIMESTAMP") if 100 * readable[kind] >= 99 * every
+    ]
+    kinds = [*(kind for kind in tests if readable[kind] == every), *nearly_all]
+    return storage(kinds[0]) if kinds else Text()
 
 
 def _is_name(column: Any, name: str, stored: Storage) -> bool:
-    """Whether a column of texts or whole numbers names persons or rows, by its name or its rows."""
+    """Whether a column of texts or whole numbers names persons or rows, by name or by values."""
     if not isinstance(stored, Text | Integer):
         return False
     if names_a_person(name):

@@ -1,5 +1,5 @@
-"""A DuckDB that can reach one table and nothing else; the holder's own DuckDB, as it is; and one
-where rows are measured that were chosen before.
+"""A DuckDB that can reach one table and nothing else; the holder's own DuckDB, as it is; and a
+bench, where chosen rows are measured.
 
 The sandbox and the bench are databases in memory. Once the table is open, no other file, no
 network, no extension and no setting can be reached from them. What must be put on disk goes to a
@@ -19,6 +19,7 @@ from ...errors import refuse
 from ..scratch import Scratch
 from ..source.file_check import MOST_SPILL
 from ..source.location import Database, Files, Frame
+from ..sql.row_checks import Statements
 from .dialect import DUCKDB, storage
 from .sources import Readable, listed, prepare
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 Tuples = list[tuple[Any, ...]]
 
-SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+Settings = dict[str, str | bool | int | float | list[str]]
+SETTINGS: Settings = {
     "allow_community_extensions": False,
     "allow_persistent_secrets": False,
     "autoinstall_known_extensions": False,
@@ -38,21 +40,21 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": False,
     "temp_file_encryption": False,
 }
-"""What every database of ours is opened with."""
+"""The settings of every database of ours."""
 _MEMORY_OF_A_THREAD = 1 << 28
 _RELATION = "tenue_source"
 _HANDED = "handed"
 _GATHERED = "gathered"
 
 
-def settings(scratch: Scratch) -> dict[str, str | bool | int | float | list[str]]:
-    """What a database of ours is opened with that may put something into the folder."""
+def settings(scratch: Scratch) -> Settings:
+    """The settings of a database of ours that puts on disk what does not fit."""
     folder = str(scratch.path / "spill")
     return {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
 
 
-def limited(scratch: Scratch, memory: int) -> dict[str, str | bool | int | float | list[str]]:
-    """The same for a database that holds at most so many bytes and puts the rest there."""
+def limited(scratch: Scratch, memory: int) -> Settings:
+    """The same for a database that holds at most `memory` bytes."""
     return {
         **settings(scratch),
         "memory_limit": f"{memory}B",
@@ -70,33 +72,20 @@ def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-class Store(Protocol):
-    """Where statements run.
+class Store(Statements, Protocol):
+    """A database in which statements about one table run.
 
-    readable: the table, as statements find it.
+    readable: the table, as statements name it.
     """
 
     readable: Readable
 
+    def run(self, sql: str) -> Tuples: ...
+
     def enumeration(self, words: Sequence[str]) -> str:
         """The SQL of a type whose values are these words, numbered from 0."""
-        ...
 
-    def run(self, sql: str) -> Tuples:
-        """The rows of a SELECT."""
-        ...
-
-    def arrow(self, sql: str) -> pyarrow.Table:
-        """The rows of a SELECT, as an Arrow table."""
-        ...
-
-    def batches(self, sql: str, size: int) -> pyarrow.RecordBatchReader:
-        """The rows of a SELECT, at most so many at a time."""
-        ...
-
-    def close(self) -> None:
-        """Lets go of everything."""
-        ...
+    def close(self) -> None: ...
 
 
 class Sandbox:
@@ -128,7 +117,7 @@ class Sandbox:
         except BaseException:
             self.close()
             raise
-        # refused out of reach of the error above, which may quote what the file holds
+        # refused out of reach of the error above, which may quote a value of the file
         if readable is None:
             self.close()
             raise refuse("engine.unopenable-source")
@@ -142,19 +131,15 @@ class Sandbox:
         return name
 
     def run(self, sql: str) -> Tuples:
-        """The rows of a SELECT."""
         return self._connection.execute(sql).fetchall()
 
     def arrow(self, sql: str) -> pyarrow.Table:
-        """The rows of a SELECT, as an Arrow table."""
         return self._connection.sql(sql).to_arrow_table()
 
     def batches(self, sql: str, size: int) -> pyarrow.RecordBatchReader:
-        """The rows of a SELECT, as they are found."""
         return self._connection.sql(sql).to_arrow_reader(size)
 
     def close(self) -> None:
-        """Closes the database and removes what it put on disk."""
         self._opened.close()
 
 
@@ -174,31 +159,25 @@ class Borrowed:
         return f"ENUM({', '.join(map(DUCKDB.literal, words))})"
 
     def run(self, sql: str) -> Tuples:
-        """The rows of a SELECT."""
-        found = self._relation.query(_RELATION, sql)
-        return [] if found is None else found.fetchall()
+        return self._selected(sql).fetchall()
 
     def arrow(self, sql: str) -> pyarrow.Table:
-        """The rows of a SELECT, as an Arrow table."""
-        found = self._relation.query(_RELATION, sql)
-        assert found is not None  # noqa: S101 - every SELECT has a result
-        return found.to_arrow_table()
+        return self._selected(sql).to_arrow_table()
 
     def batches(self, sql: str, size: int) -> pyarrow.RecordBatchReader:
-        """The rows of a SELECT, as they are found."""
-        found = self._relation.query(_RELATION, sql)
-        assert found is not None  # noqa: S101 - every SELECT has a result
-        return found.to_arrow_reader(size)
+        return self._selected(sql).to_arrow_reader(size)
+
+    def _selected(self, sql: str) -> duckdb.DuckDBPyRelation:
+        selected = self._relation.query(_RELATION, sql)
+        assert selected is not None  # noqa: S101 - every SELECT has a result
+        return selected
 
     def close(self) -> None:
         """Leaves the connection to its holder."""
 
 
 class ArrowBench:
-    """A database of our own that selects from one Arrow table at a time, and gathers what it found.
-
-    In the SQL, `handed` is the table given, and `gathered` all that was gathered.
-    """
+    """A `Bench` of our own, which selects from one Arrow table at a time."""
 
     def __init__(self) -> None:
         import duckdb
@@ -209,7 +188,6 @@ class ArrowBench:
         self._begun = False
 
     def select(self, table: pyarrow.Table, sql: str) -> Tuples:
-        """The rows of a SELECT from the table."""
         self._connection.register(_HANDED, table)
         try:
             return self._connection.execute(sql).fetchall()
@@ -217,22 +195,18 @@ class ArrowBench:
             self._connection.unregister(_HANDED)
 
     def gather(self, table: pyarrow.Table, sql: str) -> None:
-        """Adds the rows of a SELECT from the table to what was gathered."""
         begin = f"INSERT INTO {_GATHERED}" if self._begun else f"CREATE TABLE {_GATHERED} AS"
         self.select(table, f"{begin} {sql}")
         self._begun = True
 
     def gathered(self, sql: str) -> Tuples:
-        """The rows of a SELECT from what was gathered; none if nothing was."""
         return self._connection.execute(sql).fetchall() if self._begun else []
 
     def clear(self) -> None:
-        """Forgets what was gathered."""
         if self._begun:
             self._connection.execute(f"DROP TABLE {_GATHERED}")
         self._begun = False
 
     def close(self) -> None:
-        """Forgets everything."""
         self._connection.close()
         self._scratch.close()

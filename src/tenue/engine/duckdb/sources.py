@@ -6,7 +6,7 @@ Only names, types and file footers are looked at here. Rows are read when a requ
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,15 +30,15 @@ literal, quoted = DUCKDB.literal, DUCKDB.quoted
 
 @dataclass(frozen=True)
 class Readable:
-    """What DuckDB can read.
+    """A table that DuckDB can read.
 
     sql: the table, as it stands after FROM.
-    columns: the names it has and how each is stored, in order.
+    columns: its names and how each is stored, in order.
     paths: the files that must stay within reach.
-    texts: the same files, as a reading from end to end needs to know them.
-    how: how they are read, in words: what makes another table of the same bytes.
-    kept: what must not be forgotten while the table is read.
-    unreadable: how many values of a column of a data frame were there and could not be converted.
+    texts: the same files, with what a reading from end to end needs.
+    how: how they are read, in words: read otherwise, the same bytes are another table.
+    kept: an object that must live while the table is read.
+    unreadable: how many values of a column of a data frame are present and were not convertible.
     """
 
     sql: str
@@ -51,7 +51,7 @@ class Readable:
 
     @property
     def separated(self) -> bool:
-        """Whether a whole reading counts the rows too."""
+        """Whether a reading from end to end counts the rows too."""
         return any(text.separator for text in self.texts)
 
 
@@ -64,8 +64,8 @@ def prepare(
     """Makes the source known to the connection.
 
     Parameters
-        wanted: the declared names, by lower case; without them every column is there, in order.
-        separator: the sign between the fields of a CSV file, if it is declared.
+        wanted: the declared names, by lower case; without them every column is present, in order.
+        separator: the declared character between the fields of a CSV file, if there is one.
     """
     if isinstance(source, Frame):
         from ..source.frame import convert
@@ -89,8 +89,6 @@ def prepare(
         check_size(path, zipped=source.zipped)
     if source.kind in ("json", "jsonl"):
         return _json(source, wanted or {})
-    if wanted is None:
-        return _whole_csv(source, separator)
     return _csv(source, wanted, separator)
 
 
@@ -100,98 +98,99 @@ def _described(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[tuple[s
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, source: Files) -> Readable:
-    found: tuple[tuple[str, Storage], ...] | None = None
+    shared: tuple[tuple[str, Storage], ...] | None = None
     for path in source.paths:
         name = literal(str(path))
-        (rows,) = _one(connection, f"SELECT num_rows FROM parquet_file_metadata({name})")  # noqa: S608
+        rows = _one(connection, f"SELECT num_rows FROM parquet_file_metadata({name})")  # noqa: S608
         schema = f"SELECT name, num_children FROM parquet_schema({name})"  # noqa: S608
         names = _top_level(connection.execute(schema).fetchall())
         size = _decoded(connection, path)
-        check_parquet(path, rows=int(rows), columns=len(names), decoded=size)
+        check_parquet(path, rows=rows, columns=len(names), decoded=size)
         check_once(names)
         columns = _described(connection, read_parquet([path]))
-        if found is not None and columns != found:
+        if shared is not None and columns != shared:
             raise refuse("engine.files-differ-in-columns", name=path.name)
-        found = columns
+        shared = columns
     texts = tuple(map(TextFile, source.paths))
-    return Readable(read_parquet(source.paths), found or (), source.paths, texts, "parquet")
+    return Readable(read_parquet(source.paths), shared or (), source.paths, texts, "parquet")
 
 
 def _decoded(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
-    """How many bytes a file says that it has when it is decompressed."""
+    """The size of the decompressed file, as its footer states it."""
     import duckdb
 
     name = literal(str(path))
     sql = f"SELECT SUM(total_uncompressed_size) FROM parquet_metadata({name})"  # noqa: S608
     with suppress(duckdb.Error):
-        return int(_one(connection, sql)[0] or 0)
-    # a statistic that DuckDB cannot read says something of a row, and nothing of the size
+        return _one(connection, sql)
+    # a statistic that DuckDB cannot read is about a row, and not about the size
     import pyarrow.parquet
 
     footer = pyarrow.parquet.read_metadata(path)
     return sum(footer.row_group(i).total_byte_size for i in range(footer.num_row_groups))
 
 
-def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[int, ...]:
+def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     row = connection.execute(sql).fetchone()
-    return (0,) if row is None else row
+    return 0 if row is None else int(row[0] or 0)
 
 
 def read_parquet(paths: Iterable[Path]) -> str:
     """The SQL of the rows of Parquet files."""
-    # folders called year=2020 are no columns: what a file does not hold is not declared by a path
+    # folders called year=2020 are no columns: a path declares nothing that is not in the file
     return f"read_parquet([{listed(paths)}], hive_partitioning = false, union_by_name = false)"
 
 
-def _csv(source: Files, wanted: Mapping[str, str], separator: str | None) -> Readable:
+def _csv(source: Files, wanted: Mapping[str, str] | None, separator: str | None) -> Readable:
     """Every field is text first, so that no row decides how another is read."""
-    groups: dict[Header, list[Path]] = {}
-    headers = _headers(source, wanted, separator)
-    for path, header in zip(source.paths, headers, strict=True):
-        groups.setdefault(header, []).append(path)
-    names = {header: [name.lower() for name in header.names] for header in groups}
-    shared = set.intersection(*(set(folded) for folded in names.values())) & set(wanted)
-    parts = []
-    for header, paths in groups.items():
-        check_once([name for name in names[header] if name in shared])
-        chosen = [f"f{names[header].index(name)} AS {quoted(name)}" for name in sorted(shared)]
-        lines = _read_csv(header, paths, source.zipped)
-        parts.append(f"SELECT {', '.join(chosen) or 'f0'} FROM {lines}")  # noqa: S608
-    columns = _written(sorted(shared))
-    return Readable(_union(parts), columns, source.paths, *_as_text(source, headers))
-
-
-def _whole_csv(source: Files, separator: str | None) -> Readable:
-    headers = _headers(source, None, separator)
-    if len(set(headers)) > 1:
-        raise refuse("engine.files-differ-in-header")
-    sql = _read_csv(headers[0], source.paths, source.zipped)
-    columns = _written(headers[0].names)
-    return Readable(sql, columns, source.paths, *_as_text(source, headers))
-
-
-def _headers(
-    source: Files, wanted: Mapping[str, str] | None, separator: str | None
-) -> list[Header]:
-    return [
+    headers = [
         read_header(path, source.kind, zipped=source.zipped, wanted=wanted, separator=separator)
         for path in source.paths
     ]
-
-
-def _as_text(source: Files, headers: list[Header]) -> tuple[tuple[TextFile, ...], str]:
+    files: dict[Header, list[Path]] = {}
+    for path, header in zip(source.paths, headers, strict=True):
+        files.setdefault(header, []).append(path)
+    if wanted is None:
+        if len(files) > 1:
+            raise refuse("engine.files-differ-in-header")
+        names, sql = headers[0].names, _lines(headers[0], source.paths, source)
+    else:
+        names, sql = _shared(files, wanted, source)
     separators = [header.separator for header in headers]
     texts = tuple(
         TextFile(path, separator, source.zipped)
         for path, separator in zip(source.paths, separators, strict=True)
     )
-    return texts, f"{source.kind} {''.join(separators)!r}"
+    how = f"{source.kind} {''.join(separators)!r}"
+    return Readable(sql, _written(names), source.paths, texts, how)
 
 
-def _read_csv(header: Header, paths: Iterable[Path], zipped: bool) -> str:
-    fields = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(header.names)))
+def _shared(
+    files: Mapping[Header, list[Path]], wanted: Mapping[str, str], source: Files
+) -> tuple[tuple[str, ...], str]:
+    """The wanted columns that all files have, and the SQL of these."""
+    folded = {header: [name.lower() for name in header.names] for header in files}
+    shared = tuple(sorted(set.intersection(*map(set, folded.values())) & set(wanted)))
+    parts = []
+    for header, paths in files.items():
+        names = folded[header]
+        check_once([name for name in names if name in shared])
+        chosen = [f"f{names.index(name)} AS {quoted(name)}" for name in shared]
+        lines = _lines(header, paths, source)
+        parts.append(f"SELECT {', '.join(chosen) or 'f0'} FROM {lines}")  # noqa: S608
+    return shared, _union(parts)
+
+
+def _lines(header: Header, paths: Iterable[Path], source: Files) -> str:
+    names = [f"f{i}" for i in range(len(header.names))]
+    return read_csv(names, header.separator, paths, zipped=source.zipped)
+
+
+def read_csv(names: Sequence[str], separator: str, paths: Iterable[Path], *, zipped: bool) -> str:
+    """The SQL of the rows of CSV files; every field is text."""
+    fields = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
     options = (
-        f"auto_detect = false, header = true, delim = {literal(header.separator)}, "
+        f"auto_detect = false, header = true, delim = {literal(separator)}, "
         f"quote = '\"', escape = '\"', nullstr = '', columns = {{{fields}}}, "
         f"compression = '{'gzip' if zipped else 'none'}'"
     )
@@ -200,7 +199,7 @@ def _read_csv(header: Header, paths: Iterable[Path], zipped: bool) -> str:
 
 def _json(source: Files, wanted: Mapping[str, str]) -> Readable:
     """Every value is text first. A key that an object lacks is a missing value, so every declared
-    column is there; keys are spelled as declared, for no object says how another spells them."""
+    column exists; keys are spelled as declared, for objects may spell them differently."""
     groups: dict[str, list[Path]] = {}
     for path in source.paths:
         groups.setdefault(_layout(path, source), []).append(path)
@@ -236,7 +235,7 @@ def _written(names: Iterable[str]) -> tuple[tuple[str, Storage], ...]:
 
 
 def listed(paths: Iterable[Path]) -> str:
-    """The SQL of these paths, one after the other."""
+    """The SQL of these paths, separated by commas."""
     return ", ".join(literal(str(path)) for path in paths)
 
 

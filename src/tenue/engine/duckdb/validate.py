@@ -1,21 +1,22 @@
-"""A table read from end to end before anybody asks: whatever could fail, fails here.
+"""A table is read from end to end before anybody asks, so that every possible failure occurs here.
 
-A footer says between which ends the values of each row group lie, and how many are missing. DuckDB
-believes it: a test that every such value passes is left out, a row group that no such value could
-match is skipped, and groups are packed into as many bits as the ends need. So a value that its
-statistics rule out would not be cut to the bounds, or be counted as another. Such a file is refused
-when its holder opens it, by reading what the footer speaks of.
+The statistics in a Parquet footer state the least and the greatest value of each row group, and how
+many are missing. DuckDB trusts them: a test that all such values pass is left out, a row group that
+no such value could match is skipped, and groups are packed into as few bits as the ends need. So a
+value that its statistics rule out would not be clamped to the bounds, or be counted as another.
+Such a file is refused when its holder opens it, by comparing the footer with the values.
 
 Doubles and identifiers are left out here: every question reads them in a way that hides their
-statistics. Those of doubles know of no NaN; identifiers are slow to read, and to read them so is
-not.
+statistics. Those of doubles know no NaN; reading identifiers is slow, and hiding their statistics
+is not.
 
 Files are read twice at the same time: their bytes, for a digest and for the structure of CSV, and
-their rows, in the way in which every question reads them. Both must agree on how many there are.
+their rows, in the way in which every question reads them. Both must give the same number of rows.
 """
 
 from __future__ import annotations
 
+import bisect
 import gzip
 import itertools
 import re
@@ -23,7 +24,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -41,61 +41,64 @@ from .sources import Readable, read_parquet
 Run = Callable[[str], list[tuple[Any, ...]]]
 
 MOST_BLOCKS = 100_000
-"""Row groups of a file are looked at one by one if so many blocks of the smallest one cover it; in
-other files their statistics are put together."""
+"""Row groups of a file are checked one by one if at most this many blocks, as long as the smallest
+of them, cover the file; in other files their statistics are combined."""
 
+_JSON = re.compile(
+    r"(Malformed JSON|JSON transform error) in file .* in (?:line|record/value) (\d+)", re.DOTALL
+)
 _NUMBER = "file_row_number"
 literal, quoted = DUCKDB.literal, DUCKDB.quoted
 
 
 def check_statistics(table: Stored, readable: Readable, run: Run) -> None:
-    """Refuses a Parquet file, by name and column, that holds a value its statistics rule out."""
+    """Refuses a Parquet file, by name and column, with a value that its statistics rule out."""
     import duckdb
 
     if readable.how != "parquet":
         return
     kinds = [(held, _kind(held)) for held in table.held.values()]
-    looked_at = [(held, kind) for held, kind in kinds if kind is not None]
+    believed = [(held, kind) for held, kind in kinds if kind is not None]
     numbered = all(name.lower() != _NUMBER for name, _ in readable.columns)
-    for path in readable.paths if looked_at else ():
+    for path in readable.paths if believed else ():
         try:
             group = _row_group(path, run) if numbered else None
-            found = [name for (name,) in run(_written(path, looked_at, group))]
-        except duckdb.Error:  # of some column, declared or not, it cannot write the statistics
-            found = _by_arrow(path, [held for held, _ in looked_at])
+            wrong = [name for (name,) in run(_comparison(path, believed, group))]
+        except duckdb.Error:  # it cannot write the statistics of some column, declared or not
+            wrong = _by_arrow(path, [held for held, _ in believed])
         # raised out of reach of the error above, which may quote a row
-        for column in found:
-            raise refuse("engine.false-parquet-statistics", column=column, name=path.name)
+        if wrong:
+            raise refuse("engine.false-parquet-statistics", column=wrong[0], name=path.name)
 
 
 def _by_arrow(path: Path, columns: Sequence[Held]) -> list[str]:
-    """The columns that hold a value which their statistics rule out, as Arrow reads both."""
+    """The columns with a value that their statistics rule out, as Arrow reads both."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    found = []
+    wrong = []
     with pq.ParquetFile(path) as file:
-        places = {file.schema.column(i).path: i for i in range(len(file.schema))}
+        numbers = {file.schema.column(i).path: i for i in range(len(file.schema))}
         for group, held in itertools.product(range(file.num_row_groups), columns):
-            said = file.metadata.row_group(group).column(places[held.name]).statistics
-            if said is None:
+            stated = file.metadata.row_group(group).column(numbers[held.name]).statistics
+            if stated is None:
                 continue
             values = file.read_row_group(group, columns=[held.name]).column(0)
             time = isinstance(held.stored, Day | Moment)
             if time:
                 values = values.cast(pa.int32() if values.type == pa.date32() else pa.int64())
-            there = pc.min_max(values).as_py()
-            ends = (said.min_raw, said.max_raw) if time else (said.min, said.max)
-            gap = said.has_null_count and said.null_count == 0 and values.null_count > 0
-            stated = said.has_min_max and there["min"] is not None
-            if gap or (stated and (there["min"] < ends[0] or there["max"] > ends[1])):
-                found.append(held.column.name)
-    return found
+            actual = pc.min_max(values).as_py()
+            low, high = (stated.min_raw, stated.max_raw) if time else (stated.min, stated.max)
+            gap = stated.has_null_count and stated.null_count == 0 and values.null_count > 0
+            bounded = stated.has_min_max and actual["min"] is not None
+            if gap or (bounded and (actual["min"] < low or actual["max"] > high)):
+                wrong.append(held.column.name)
+    return wrong
 
 
 def _kind(held: Held) -> str | None:
-    """The SQL type of a column whose statistics are believed; None of others."""
+    """The SQL type of a column whose statistics DuckDB uses; None of others."""
     stored = held.stored
     if isinstance(held.column, Identifier):
         return None
@@ -111,40 +114,35 @@ def _kind(held: Held) -> str | None:
 def _row_group(path: Path, run: Run) -> str | None:
     """The SQL of the number of a row's row group; None if that would take too long.
 
-    In a block as long as the smallest row group, the last one aside, at most one row group begins.
+    In a block as long as the smallest row group, except the last one, at most one row group begins.
     So it is the row group in which the block begins, or the next one.
     """
     sql = "SELECT row_group_id, any_value(row_group_num_rows) AS many "
     sql += f"FROM parquet_metadata({literal(str(path))}) GROUP BY 1 HAVING many > 0 ORDER BY 1"
-    found = run(sql)
-    if len(found) < 2:
-        return str(found[0][0]) if found else None
-    numbers, sizes = zip(*found, strict=True)
+    groups = run(sql)
+    if len(groups) < 2:
+        return str(groups[0][0]) if groups else None
+    numbers, sizes = zip(*groups, strict=True)
     block, rows = min(sizes[:-1]), sum(sizes)
     if block == max(sizes) and numbers == tuple(range(len(numbers))):
         return f"{_NUMBER} // {block}"
     if -(-rows // block) > MOST_BLOCKS:
         return None
-    ends = [sum(sizes[: place + 1]) for place in range(len(sizes))]
-    places, place = [], 0
-    for begin in range(0, rows, block):
-        while ends[place] <= begin:
-            place += 1
-        places.append(place)
-    following = [numbers[min(place + 1, len(numbers) - 1)] for place in places]
-    at = f"[{_NUMBER} // {block} + 1]"
-    return (
-        f"CASE WHEN {_NUMBER} < {_list(ends[place] for place in places)}{at} "
-        f"THEN {_list(numbers[place] for place in places)}{at} ELSE {_list(following)}{at} END"
+    ends = list(itertools.accumulate(sizes))
+    first = [bisect.bisect_right(ends, begin) for begin in range(0, rows, block)]
+    border, own, following = (
+        f"[{', '.join(map(str, listed))}][{_NUMBER} // {block} + 1]"
+        for listed in (
+            [ends[i] for i in first],
+            [numbers[i] for i in first],
+            [numbers[min(i + 1, len(numbers) - 1)] for i in first],
+        )
     )
+    return f"CASE WHEN {_NUMBER} < {border} THEN {own} ELSE {following} END"
 
 
-def _list(numbers: Any) -> str:
-    return f"[{', '.join(map(str, numbers))}]"
-
-
-def _written(path: Path, columns: Sequence[tuple[Held, str]], group: str | None) -> str:
-    """The SELECT of the columns that hold a value which their statistics rule out."""
+def _comparison(path: Path, columns: Sequence[tuple[Held, str]], group: str | None) -> str:
+    """The SELECT of the columns with a value that their statistics rule out."""
     made, tests = [], []
     for place, (held, kind) in enumerate(columns):
         stored = DUCKDB.hidden(quoted(held.name))
@@ -152,7 +150,7 @@ def _written(path: Path, columns: Sequence[tuple[Held, str]], group: str | None)
         made.append(f"{ends}, count({stored}) AS there{place}")
         tests.append(
             f"SELECT {literal(held.column.name)} FROM seen "  # noqa: S608
-            f"JOIN ({_said(path, held.name, kind, group)}) AS said ON seen.g = said.g "
+            f"JOIN ({_stated(path, held.name, kind, group)}) AS said ON seen.g = said.g "
             f"WHERE low{place} < said.low OR high{place} > said.high "
             f"OR (said.gone = 0 AND there{place} < many)"
         )
@@ -163,8 +161,8 @@ def _written(path: Path, columns: Sequence[tuple[Held, str]], group: str | None)
     return f"WITH seen AS MATERIALIZED ({seen}) {' UNION ALL '.join(tests)} LIMIT 1"
 
 
-def _said(path: Path, name: str, kind: str, group: str | None) -> str:
-    """The SELECT of what the footer says of a column: by row group, or of all of them together.
+def _stated(path: Path, name: str, kind: str, group: str | None) -> str:
+    """The SELECT of the footer's statistics of a column: by row group, or of all of them together.
 
     An end is NULL, and rules nothing out, where a row group does not state it.
     """
@@ -178,31 +176,22 @@ def _said(path: Path, name: str, kind: str, group: str | None) -> str:
     return f"SELECT {chosen} FROM {source} GROUP BY 1"  # noqa: S608
 
 
-# -- A table read from end to end before anybody asks: whatever could fail, fails here -------------
-
-_JSON = re.compile(
-    r"(Malformed JSON|JSON transform error) in file .* in (?:line|record/value) (\d+)", re.DOTALL
-)
-
-
 def validate(table: Stored, readable: Readable, run: Run) -> Validated:
     """Reads every row of every declared column once; refused if one cannot be read.
 
-    Parameters
-        readable: the files behind the table, if there are any.
-        run: gives the rows of a SELECT.
+    `readable` has the files behind the table, if there are any.
     """
     with ThreadPoolExecutor(1) as beside:
         bytes_read = beside.submit(read_whole, readable.texts)
-        found, told = _counted(table, run)
+        facts, error = _counted(table, run)
         digest, rows = bytes_read.result()  # its refusal knows the line
-    if found is None:
-        raise _refusal(table, readable, run, told)
-    if readable.separated and rows != found.rows:
+    if facts is None:
+        raise _refusal(table, readable, run, error)
+    if readable.separated and rows != facts.rows:
         raise refuse("engine.ambiguous-csv", names=names_of(readable.paths))
     check_statistics(table, readable, run)
-    counts = Counter(found.unreadable) + Counter(readable.unreadable)
-    return replace(found, unreadable=dict(counts), digest=digest)
+    counts = Counter(facts.unreadable) + Counter(readable.unreadable)
+    return replace(facts, unreadable=dict(counts), digest=digest)
 
 
 def _counted(table: Stored, run: Run) -> tuple[Validated | None, str]:
@@ -213,8 +202,8 @@ def _counted(table: Stored, run: Run) -> tuple[Validated | None, str]:
     for held in logical.table.held.values():
         raw = logical.raw(held.column.name)
         read.append(f"strlen({raw})" if held.stored in (Text(), Written()) else raw)
-    # a count or a test may be answered from a file's statistics; a hash needs every value, or the
-    # length of a text, for which it is read too
+    # DuckDB may answer a count or a test from a file's statistics; a hash needs every value, or the
+    # length of every text, for which the text is read too
     chosen = [*checks.chosen(), f"bit_xor(hash({', '.join(read)}))"]
     try:
         (row,) = run(logical.select(chosen))
@@ -223,25 +212,26 @@ def _counted(table: Stored, run: Run) -> tuple[Validated | None, str]:
     return checks.validated(row), ""
 
 
-def _refusal(table: Stored, readable: Readable, run: Run, told: str) -> Refused:
-    """What could not be read, from what DuckDB said and by reading again piece by piece."""
+def _refusal(table: Stored, readable: Readable, run: Run, error: str) -> Refused:
+    """The refusal of unreadable rows, from DuckDB's error or by reading again, column by column."""
     names = names_of(readable.paths)
-    json = _JSON.search(told)
+    json = _JSON.search(error)
     if json is not None:
-        place = int(json[2]) - (json[1] == "Malformed JSON")
-        path = next((path for path in readable.paths if f'"{path}"' in told), readable.paths[0])
-        where = _object(path, place, lines=readable.how == "jsonl")
+        number = int(json[2]) - (json[1] == "Malformed JSON")
+        path = next((path for path in readable.paths if f'"{path}"' in error), readable.paths[0])
+        where = _object(path, number, lines=readable.how == "jsonl")
         return refuse("engine.malformed-json", where=where)
+    parts = [(table, names)]
     if readable.how == "parquet":
-        for text in readable.texts:
-            alone = replace(table, sql=read_parquet([text.path]))
-            column = _first_unread(alone, run)
-            if column is not None:
-                where = f"The column `{column}` of {text.path.name}"
-                return refuse("engine.unreadable-declared-column", where=where)
-    column = _first_unread(table, run)
-    of = f" of {names}" if names else ""
-    where = f"The rows{of}" if column is None else f"The column `{column}`{of}"
+        alone = [(replace(table, sql=read_parquet([path])), path.name) for path in readable.paths]
+        parts = [*alone, *parts]
+    what = "rows"
+    for part, name in parts:
+        column = _first_unread(part, run)
+        if column is not None:
+            what, names = f"column `{column}`", name
+            break
+    where = f"The {what} of {names}" if names else f"The {what}"
     return refuse("engine.unreadable-declared-column", where=where)
 
 
@@ -257,11 +247,11 @@ def _first_unread(table: Stored, run: Run) -> str | None:
     return None
 
 
-def _object(path: Path, place: int, *, lines: bool) -> str:
+def _object(path: Path, number: int, *, lines: bool) -> str:
     if not lines:
-        return f"Object {place} of {path.name}"
+        return f"Object {number} of {path.name}"
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rb") as file:
-        filled = (number for number, line in enumerate(file, 1) if line.strip())
-        line = next(islice(filled, place - 1, None), place)
+        filled = (i for i, line in enumerate(file, 1) if line.strip())
+        line = next(itertools.islice(filled, number - 1, None), number)
     return f"Line {line} of {path.name}"

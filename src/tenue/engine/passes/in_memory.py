@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...noise.source import Source
-from ..contract import Numbers, Part
+from ..contract import Key, Numbers, Part
 from .parquet_parts import one_part
 from .sorted_runs import WORDS, all_different, random_words, until_different
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 BATCH = 1 << 18
-"""Rows that are looked at together, so that what is made of them stays small."""
+"""Rows that are looked at together, so that intermediate results stay small."""
 
 
 class InMemory:
@@ -29,41 +31,30 @@ class InMemory:
         self.rows = len(rows)
 
     def only(self, *columns: int) -> InMemory:
-        """The same rows with these columns."""
         return InMemory(np.asfortranarray(self._rows[:, columns]))
 
     def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
-        """What `measure` gives of all rows, a few at a time."""
-        total = measure(self._rows[:BATCH])
-        for begin in range(BATCH, self.rows, BATCH):
-            total = total + measure(self._rows[begin : begin + BATCH])
-        return total
+        return reduce(add, map(measure, self.batches()))
 
     @contextmanager
     def map(self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]) -> Iterator[InMemory]:
-        """Other rows, made of all of these at once."""
         yield InMemory(make(self._rows))
 
-    def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
-        """The keys in their order."""
+    def sort(self, key: Key) -> Iterator[Sequence[Numbers]]:
         keys = key(self._rows)
         order = np.lexsort(keys[::-1])
         for begin in range(0, self.rows, BATCH):
             part = order[begin : begin + BATCH]
             yield [column[part] for column in keys]
 
-    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
-        """The different keys, and how many rows have each."""
+    def tally(self, key: Key) -> Iterator[Sequence[Numbers]]:
         found, counts = np.unique(np.stack(key(self._rows)), axis=1, return_counts=True)
         for begin in range(0, counts.size, BATCH):
             part = slice(begin, begin + BATCH)
             yield [*found[:, part], counts[part]]
 
     @contextmanager
-    def number(
-        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
-    ) -> Iterator[InMemory]:
-        """All rows numbered at once."""
+    def number(self, key: Key, source: Source) -> Iterator[InMemory]:
         place = np.empty(self.rows, np.int64)
         place[_random_order(key(self._rows), source)] = np.arange(self.rows)
         yield InMemory(np.column_stack([self._rows, place]))
@@ -72,7 +63,6 @@ class InMemory:
     def permute(
         self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
     ) -> Iterator[InMemory]:
-        """Other rows, permuted at once."""
         labels = label(self._rows)
         receivers = _random_order([labels], source)
         givers = np.lexsort((labels,))
@@ -83,25 +73,21 @@ class InMemory:
 
     @contextmanager
     def shuffle(self, source: Source) -> Iterator[InMemory]:
-        """The same rows, shuffled at once."""
         yield InMemory(self._rows[_random_order([np.zeros(self.rows, np.int64)], source)])
 
     def batches(self) -> Iterator[Numbers]:
-        """A few rows at a time."""
         for begin in range(0, max(self.rows, 1), BATCH):
             yield self._rows[begin : begin + BATCH]
 
     def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
-        """One file."""
         return one_part(map(table, self.batches()), folder)
 
     def take(self, numbers: Numbers) -> Numbers:
-        """The rows of these numbers."""
         return self._rows[numbers]
 
 
 def _random_order(labels: Sequence[Numbers], source: Source) -> Numbers:
-    """The rows in the order of their labels, those of one label in a random order."""
+    """The row numbers in the order of their labels, those of one label in a random order."""
 
     def drawn() -> Numbers:
         keys = [*labels, *random_words(labels[0].size, source)]

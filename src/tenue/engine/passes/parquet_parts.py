@@ -1,7 +1,7 @@
-"""Parquet files that are written a part at a time, wherever the rows of a part lie.
+"""Parquet files that are written a part at a time, where the rows of the part lie.
 
-A part has its name only once it is complete. Who writes it again, because a machine was lost,
-writes the same and takes the same name.
+A part has its name only once it is complete. Written again, because a machine was lost, it has the
+same contents and takes the same name.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,18 +62,16 @@ def one_part(tables: Iterator[pyarrow.Table], folder: Path) -> list[Part]:
     """All tables in one file; one `EngineFault` if that fails."""
     import pyarrow
 
-    try:
+    with suppress(OSError, pyarrow.ArrowException):
         part = write_part(tables, folder, 0)
         return [] if part is None else [part]
-    except (OSError, pyarrow.ArrowException):
-        pass
     # raised out of reach of the error above, which may quote a value
     raise EngineFault(FAULT)
 
 
 def check_parts(parts: Sequence[Part], rows: int, folder: Path) -> list[Part]:
     """The parts that machines wrote, in their order, each once; an `EngineFault` if rows are
-    lacking, or if not all files can be seen from here."""
+    missing, or if a file is not visible here."""
     each = {part.name: part for part in parts}
     found = [each[name] for name in sorted(each)]
     there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}

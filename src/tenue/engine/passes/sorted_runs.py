@@ -49,11 +49,9 @@ def whole_runs(batches: Iterator[Sequence[Numbers]], keys: int) -> Iterator[list
         yield [np.concatenate(parts) for parts in zip(*rest, strict=True)]
 
 
-# -- A uniformly random order of rows that are sorted elsewhere: random words to sort by -----------
-
 WORDS = 2
-"""So many words of 64 bits for each row: those of a trillion rows all differ but for a chance of
-2^-48."""
+"""Random words of 64 bits for each row: a trillion rows all have different ones, except with
+probability 2^-48."""
 
 Made = TypeVar("Made")
 
@@ -63,14 +61,13 @@ class _SameWords(Exception):
 
 
 def random_words(rows: int, source: Source) -> list[Numbers]:
-    """Columns by which so many rows are put into a random order."""
-    drawn = source.words(WORDS * rows, 64).view(np.int64)
-    return list(drawn.reshape(WORDS, rows))
+    """Columns that sort this many rows into a random order."""
+    return list(source.words(WORDS * rows, 64).view(np.int64).reshape(WORDS, rows))
 
 
 def all_different(batches: Iterator[Sequence[Numbers]], columns: int) -> Iterator[list[Numbers]]:
-    """The other columns of sorted batches, once it is known that no two rows agree in the first
-    ones: in their group, if any, and their words."""
+    """The other columns of sorted batches, once it is known that no two rows agree in all of the
+    first ones: their group, if any, and their words."""
     last: Numbers | None = None
     for batch in batches:
         keys = np.stack(batch[:columns])
@@ -83,7 +80,7 @@ def all_different(batches: Iterator[Sequence[Numbers]], columns: int) -> Iterato
 
 
 def until_different(make: Callable[[], Made]) -> Made:
-    """What `make` gives of words that all differ."""
+    """The result of `make`, which is repeated until all words differ."""
     while True:
         try:
             return make()

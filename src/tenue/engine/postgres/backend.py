@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
-from ...errors import refuse
-from ...schema import Table
-from ..contract import Engine, Tallied
 from ..finding import Finding
-from ..registry import Backend, Load
+from ..registry import Driven
 from ..source.location import Server
 
-if TYPE_CHECKING:
-    from ..duckdb.profile import Described
 
-
-class _Postgres(Backend):
+class _Postgres(Driven):
     claims = (Server,)
-
-    def open_engine(self, source: Server, schema: Table, memory: int | None) -> Engine:
-        _refuse_without_driver()
-        from .engine import Postgres
-
-        return Postgres(source, schema)
-
-    def open_table(self, source: Server) -> tuple[tuple[str, ...], Load]:
-        _refuse_without_driver()
-        from .engine import open_table
-
-        return open_table(source)
-
-    def open_tally(self, source: Server, memory: int) -> AbstractContextManager[Tallied]:
-        _refuse_without_driver()
-        from .engine import open_tally
-
-        return open_tally(source)
-
-    def describe(self, source: Server, *, values: bool) -> list[Described]:
-        _refuse_without_driver()
-        from .engine import describe
-
-        return describe(source, values=values)
+    room = __package__
+    engine = "Postgres"
+    driver = "psycopg"
 
     def examine(self, source: Server) -> Iterator[Finding]:
         yield Finding("source", "fine", f"The table {'.'.join(source.table)} in PostgreSQL")
@@ -52,13 +22,6 @@ class _Postgres(Backend):
         from .catalogue import examine
 
         yield from examine(source)
-
-
-def _refuse_without_driver() -> None:
-    try:
-        import_module(f"{__package__}.session")
-    except ImportError:
-        raise refuse("engine.table-needs-psycopg") from None
 
 
 def _drivers() -> Iterator[Finding]:

@@ -1,13 +1,13 @@
-"""What the server says of a table, and what its role may do besides reading it.
+"""The server's catalogue entry of a table, and the privileges of the role besides reading it.
 
-SELECT is all that is needed. What we send only reads, but whoever took over this process could send
-anything: then the grants of the role are the wall.
+SELECT is the only privilege needed. Our statements only read, but an attacker who took over this
+process could send others: then the grants of the role are the last defence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 import psycopg
@@ -27,7 +27,7 @@ SELECT c.oid, c.relkind, (SELECT oid FROM pg_database WHERE datname = current_da
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = %s AND n.nspname = %s
 """
-# by the type below all domains; a cast of somebody's own may say anything of an enumeration
+# by the type below all domains; a user-defined cast may change the text of an enumeration
 _COLUMNS = """
 SELECT a.attname, format_type(b.kind, b.digits), b.enumeration AND NOT EXISTS (
         SELECT FROM pg_cast WHERE castsource = b.kind AND casttarget = 'text'::regtype),
@@ -42,7 +42,7 @@ FROM pg_attribute a CROSS JOIN LATERAL (
 ) b
 WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
-# a view and all that it reads: how each is made, and whether it may differ from look to look
+# a view and all that it reads: their definitions, and whether rows may differ from scan to scan
 _VIEWS = """
 WITH RECURSIVE found(oid) AS (
     SELECT %s::oid UNION SELECT d.refobjid
@@ -68,13 +68,13 @@ _FOREIGN = "f"
 class Found:
     """A table or view.
 
-    sql: its name in full, in quotes.
+    sql: its full name, in quotes.
     columns: those that may be read, and how each is stored.
-    types: how the server names each type.
-    closed: the names of those that may not be read.
-    place: by what the catalogue knows it, and how the views are made that it reads; `number` is
-        its own within its database.
-    schema, role: where it is and who reads it, in quotes.
+    types: the server's name of each type.
+    closed: the names of columns that may not be read.
+    place: its identity in the catalogue, with the definitions of the views that it reads; `number`
+        is its own within the database.
+    schema, role: its schema and the role that reads it, in quotes.
     """
 
     sql: str
@@ -130,21 +130,18 @@ def find_table(state: Snapshot, name: tuple[str, ...]) -> Found:
 
 
 def find_readable(state: Snapshot, name: tuple[str, ...]) -> Found:
-    """The same; refused too if it is a view whose owner may not read what it reads, or not all of
-    it. No row is read."""
+    """The same; refused too if it is a view whose owner may not read all of its tables. No row is
+    read."""
     found = find_table(state, name)
     names = ", ".join(POSTGRES.quoted(one) for one, _ in found.columns)
-    closed = True
     with suppress(psycopg.errors.InsufficientPrivilege):
         state.run(f"SELECT {names} FROM {found.sql} LIMIT 0")  # noqa: S608
-        closed = False
+        return found
     # raised out of reach of the error above, whose words are the server's
-    if closed:
-        raise refuse("engine.view-beyond-owner", table=found.sql)
-    return found
+    raise refuse("engine.view-beyond-owner", table=found.sql)
 
 
-# -- What the role of an address may do besides reading its table ----------------------------------
+# -- Privileges of the role besides reading the table ----------------------------------------------
 
 _ROLE = """
 SELECT current_database(), rolsuper, rolcreaterole, rolcreatedb, rolreplication,
@@ -170,10 +167,10 @@ _POWERFUL = (
 
 @dataclass(frozen=True)
 class Excess:
-    """A right that is not needed.
+    """A privilege that is not needed.
 
-    what: which one, after "the role".
-    undo: the statement that takes it away; empty if there is none.
+    what: its description, worded to follow "the role".
+    undo: the statement that revokes it; empty if there is none.
     """
 
     what: str
@@ -181,7 +178,7 @@ class Excess:
 
 
 def excess_of(state: Snapshot, table: Found) -> tuple[Excess, ...]:
-    """The rights of this role that nothing here needs; what a right includes is not said again."""
+    """The privileges of this role that nothing here needs, without those that others include."""
     ((database, superuser, roles, databases, replication, unhidden, create, temp, member),) = (
         state.find(_ROLE, (list(_POWERFUL),))
     )
@@ -189,60 +186,47 @@ def excess_of(state: Snapshot, table: Found) -> tuple[Excess, ...]:
     if superuser:
         return (Excess("is a superuser", f"ALTER ROLE {role} NOSUPERUSER"),)
     ((owner, within, writes),) = state.find(_TABLE, (table.number,))
-    found = [
-        Excess(what, f"ALTER ROLE {role} {undo}")
-        for there, what, undo in (
-            (roles, "may make roles", "NOCREATEROLE"),
-            (databases, "may make databases", "NOCREATEDB"),
-            (replication, "may copy the whole server", "NOREPLICATION"),
-            (unhidden, "sees rows that row-level security hides", "NOBYPASSRLS"),
-        )
-        if there
-    ]
-    found += [
-        Excess(f"is a member of {group}", f"REVOKE {group} FROM {role}") for group in sorted(member)
-    ]
-    if owner:
-        found.append(Excess("owns the table"))
-    elif writes:
-        rights = "INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER"
-        undo = f"REVOKE {rights} ON {table.sql} FROM {role}, PUBLIC"
-        found.append(Excess("may write to the table", undo))
-    found += [
-        Excess(f"may make {what}", f"REVOKE {right} ON {place} FROM {role}, PUBLIC")
-        for there, what, right, place in (
-            (within, "objects in the table's schema", "CREATE", f"SCHEMA {table.schema}"),
-            (create, "schemas", "CREATE", f"DATABASE {base}"),
-            (temp, "temporary tables", "TEMPORARY", f"DATABASE {base}"),
-        )
-        if there
-    ]
-    return tuple(found)
+    writing = "INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER"
 
+    def revoked(right: str, place: str) -> str:
+        return f"REVOKE {right} ON {place} FROM {role}, PUBLIC"
 
-# What a table in a server lacks before it can be asked, and what its role has too much of.
+    attributes = (
+        (roles, "may make roles", "NOCREATEROLE"),
+        (databases, "may make databases", "NOCREATEDB"),
+        (replication, "may copy the whole server", "NOREPLICATION"),
+        (unhidden, "sees rows that row-level security hides", "NOBYPASSRLS"),
+    )
+    schema, server = f"SCHEMA {table.schema}", f"DATABASE {base}"
+    excess = (
+        *((held, what, f"ALTER ROLE {role} {undo}") for held, what, undo in attributes),
+        *((True, f"is a member of {one}", f"REVOKE {one} FROM {role}") for one in sorted(member)),
+        (owner, "owns the table", ""),
+        (writes and not owner, "may write to the table", revoked(writing, table.sql)),
+        (within, "may make objects in the table's schema", revoked("CREATE", schema)),
+        (create, "may make schemas", revoked("CREATE", server)),
+        (temp, "may make temporary tables", revoked("TEMPORARY", server)),
+    )
+    return tuple(Excess(what, undo) for held, what, undo in excess if held)
+
 
 _TIMEOUT = 60
 
 
 def examine(source: Server) -> Iterator[Finding]:
-    """Server, table and rights, as far as one can look; no row is read."""
+    """Server, table and privileges, as far as they are visible; no row is read."""
+    subject = "server"
     try:
-        session = ServerSession(source.address, _TIMEOUT)
+        with closing(ServerSession(source.address, _TIMEOUT)) as session:
+            yield Finding("server", "fine", f"PostgreSQL {session.version}")
+            subject = "table"
+            found = session.look(lambda state: find_readable(state, source.table))
+            what = f"{found.sql} has {len(found.columns)} columns that {found.role} may read"
+            yield Finding("table", "fine", what)
+            excess = session.look(lambda state: excess_of(state, found))
     except Refused as refusal:
-        yield Finding.refused("server", refusal)
+        yield Finding.refused(subject, refusal)
         return
-    try:
-        yield Finding("server", "fine", f"PostgreSQL {session.version}")
-        found = session.look(lambda state: find_readable(state, source.table))
-        kept = f"{found.sql} has {len(found.columns)} columns that {found.role} may read"
-        yield Finding("table", "fine", kept)
-        excess = session.look(lambda state: excess_of(state, found))
-    except Refused as refusal:
-        yield Finding.refused("table", refusal)
-        return
-    finally:
-        session.close()
     for right in excess:
         undo = right.undo or "Use another role, that of `A role that may only read` in the docs"
         yield Finding("rights", "too much", f"The role {found.role} {right.what}", undo)

@@ -1,7 +1,7 @@
 """How PostgreSQL spells SQL, and what its types mean.
 
-PostgreSQL has no cast that gives NULL instead of an error, and an error would tell of a row. So a
-text is looked at first: only what is certain to be read is cast.
+PostgreSQL has no cast that gives NULL instead of an error, and an error would reveal a row. So a
+text is checked first: it is cast only if the cast is certain to succeed.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
-from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect
+from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Stage
 from ..sql.grid_values import between
 from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Storage, Text, Truth, Written
 
 _MICRO = timedelta(microseconds=1)
 _FIRST = datetime.min - datetime(1970, 1, 1)
 _CYCLE = timedelta(days=146097)  # 400 years
-_FEW = 32  # so many words are compared one after the other; more are looked up
+_FEW = 32  # up to this many words are compared one by one; more are looked up
 
-# what DuckDB reads as a number, with spaces around it and underscores between digits
+# the numbers that DuckDB reads, with spaces around and underscores between digits
 _DIGITS = "[0-9]+(_[0-9]+)*"
 _NUMBER = f"^[+]?-?({_DIGITS}[.]?({_DIGITS})?|[.]{_DIGITS})([eE][+-]?{_DIGITS})?$"
 _HUGE = "^[+]?-?(inf|infinity)$"
@@ -38,9 +38,6 @@ class _Postgres(Dialect):
         if "\0" in text:  # which no text of the server can hold
             return f"CAST(NULL AS {self.text})"
         return super().literal(text)
-
-    def trimmed(self, text: str) -> str:
-        return f"b{super().trimmed(text)}"
 
     def number(self, value: float) -> str:
         word = "NaN" if value != value else repr(value).replace("inf", "Infinity")
@@ -74,9 +71,6 @@ class _Postgres(Dialect):
             return f"CAST({name} AS {self.text}) COLLATE {self.collation}"
         return name
 
-    def is_nan(self, name: str) -> str:
-        return f"({name} = {self.number(math.nan)})"
-
     def is_endless(self, name: str) -> str:
         return f"(NOT isfinite({name}))"
 
@@ -84,7 +78,7 @@ class _Postgres(Dialect):
         if kind == self.double:
             return _read_double(text, self)
         if kind in (self.day, self.moment):
-            return _read_time(text, kind)
+            return _read_time(text, kind, self)
         return _read_decimal(text, kind, self)
 
     def category(self, text: str, words: str) -> str:
@@ -93,7 +87,7 @@ class _Postgres(Dialect):
         return f"CAST(CAST({words} AS jsonb) ->> CAST({text} AS {self.text}) AS INTEGER)"
 
     def words(self, categories: Sequence[str]) -> str:
-        """What `category` needs to number these."""
+        """The words that `category` needs to number these."""
         if len(categories) <= _FEW:
             numbered = enumerate(map(self.literal, categories))
             return " ".join(f"WHEN {word} THEN {i}" for i, word in numbered) or "WHEN NULL THEN 0"
@@ -108,28 +102,22 @@ class _Postgres(Dialect):
 
     def days(self, low: int, high: int) -> Counted:
         ends = [f"(DATE '1970-01-01' + ({end}))" for end in (low, high)]
-        return (
-            [
-                lambda day: between(day, *ends),  # infinity has no distance
-                lambda day: f"CAST({day} - DATE '1970-01-01' AS {self.long})",
-            ],
-            low,
-            high,
-        )
+        stages: list[Stage] = [
+            lambda day: between(day, *ends),  # infinity has no distance
+            lambda day: f"CAST({day} - DATE '1970-01-01' AS {self.long})",
+        ]
+        return stages, low, high
 
     def micros(self, stored: Moment, low: int, high: int) -> Counted:
         ends = [self.moment_literal(end, stored) for end in (low, high)]
-        return (
-            [
-                lambda name: between(name, *ends),
-                lambda name: f"CAST(EXTRACT(EPOCH FROM {name}) * 1000000 AS {self.long})",
-            ],
-            low,
-            high,
-        )
+        stages: list[Stage] = [
+            lambda name: between(name, *ends),
+            lambda name: f"CAST(EXTRACT(EPOCH FROM {name}) * 1000000 AS {self.long})",
+        ]
+        return stages, low, high
 
     def moment_literal(self, micros: int, stored: Moment) -> str:
-        """The moment so many microseconds after 1970 began, as the column is stored."""
+        """The moment `micros` microseconds after 1970 began, as the column is stored."""
         # the calendar repeats; Python's ends with the year 9999
         cycles, rest = divmod(micros * _MICRO - _FIRST, _CYCLE)
         moment = datetime.min + rest
@@ -145,43 +133,35 @@ class _Postgres(Dialect):
         return f"CAST(EXTRACT({part} FROM {day}) AS {self.long})"
 
 
-def _literal(text: str) -> str:
-    return POSTGRES.literal(text)
-
-
-def _trimmed(text: str) -> str:
-    return POSTGRES.trimmed(text)
-
-
 def _plain(word: str) -> str:
     """A number without the signs that PostgreSQL does not read: underscores, and + before -."""
     return f"ltrim(replace({word}, '_', ''), '+')"
 
 
 def _read_double(text: str, dialect: _Postgres) -> str:
-    """A text as a double: through a decimal that is cut first, for an exponent may be beyond both.
+    """A text as a double: through a decimal that is clamped first, for an exponent may be beyond
+    both.
 
     A number with an exponent of four digits or more is infinite or 0, whatever its digits are.
     """
-    word, infinite = _plain(_trimmed(text)), dialect.number(math.inf)
+    shape, infinite = dialect.trimmed(text), dialect.number(math.inf)
+    word = _plain(shape)
     exact = f"CAST({word} AS numeric)"
-    # a decimal of so many digits, cut to what a double holds
-    ends = (f"CAST('{sign}1.7976931348623157e308' AS numeric)" for sign in ("-", ""))
-    low, high = ends
+    # a decimal of so many digits, clamped to the range of doubles
+    low, high = (f"CAST('{sign}1.7976931348623157e308' AS numeric)" for sign in ("-", ""))
     tiny = "CAST('4.94e-324' AS numeric)"
-    cut = (
+    clamped = (
         f"CASE WHEN {exact} > {high} THEN {infinite} WHEN {exact} < {low} THEN -{infinite} "
         f"WHEN abs({exact}) < {tiny} THEN {dialect.number(0.0)} "
         f"ELSE CAST({exact} AS {dialect.double}) END"
     )
     negative = f"CASE WHEN {word} ~ '^[+]?-' THEN -{infinite} ELSE {infinite} END"
     zero = f"{word} ~ '^[+-]*[0.]*([eE]|$)'"
-    shape = _trimmed(text)
     return (
         f"CASE WHEN length({shape}) > {LONGEST} THEN NULL "
         f"WHEN {shape} ~ '{_NUMBER}' THEN CASE WHEN {zero} THEN {dialect.number(0.0)} "
         f"WHEN {word} ~ '{_EXPONENT}' THEN {negative} "
-        f"WHEN {word} ~ '{_SMALL}' THEN {dialect.number(0.0)} ELSE {cut} END "
+        f"WHEN {word} ~ '{_SMALL}' THEN {dialect.number(0.0)} ELSE {clamped} END "
         f"WHEN {shape} ~* '{_HUGE}' THEN {negative} "
         f"WHEN {shape} ~* '{_NAN}' THEN {dialect.number(math.nan)} END"
     )
@@ -192,7 +172,7 @@ def _read_decimal(text: str, kind: str, dialect: _Postgres) -> str:
     found = re.search(r"\((\d+), (\d+)\)", kind)
     assert found is not None  # noqa: S101 - nothing else is read
     whole = int(found[1]) - int(found[2])
-    shape = _trimmed(f"CAST({text} AS {dialect.text})")
+    shape = dialect.trimmed(f"CAST({text} AS {dialect.text})")
     word = _plain(shape)
     exact = f"CAST({word} AS numeric)"
     return (
@@ -202,18 +182,15 @@ def _read_decimal(text: str, kind: str, dialect: _Postgres) -> str:
     )
 
 
-def _leap(year: str) -> str:
-    return f"({year} % 4 = 0 AND ({year} % 100 <> 0 OR {year} % 400 = 0))"
-
-
-def _read_time(text: str, kind: str) -> str:
-    """A text as a day or moment: cast where that is certain to succeed, and cut before."""
-    word = _trimmed(text)
+def _read_time(text: str, kind: str, dialect: _Postgres) -> str:
+    """A text as a day or moment: cast where that is certain to succeed, and clamped before."""
+    word = dialect.trimmed(text)
     # finer digits are dropped downwards, where a cast would round them
     plain = f"regexp_replace(replace({word}, '/', '-'), '([.][0-9]{{6}})[0-9]+', '\\1')"
-    early, late = (", ".join(map(_literal, words)) for words in (NEVER, EVER))
+    early, late = (", ".join(map(dialect.literal, words)) for words in (NEVER, EVER))
     year = f"CAST(substr({word}, 1, 4) AS INTEGER)"
-    leap = f"({word} !~ '^[0-9]{{4}}[-/]0?2[-/]29' OR {_leap(year)})"
+    has_29 = f"({year} % 4 = 0 AND ({year} % 100 <> 0 OR {year} % 400 = 0))"
+    leap = f"({word} !~ '^[0-9]{{4}}[-/]0?2[-/]29' OR {has_29})"
     instant = f"(CAST({plain} AS timestamptz) AT TIME ZONE 'UTC')"
     return (
         f"CASE WHEN {word} ~ '{LOCAL}' OR {word} ~ '{INSTANT}' THEN "
@@ -236,6 +213,7 @@ POSTGRES = _Postgres(
     collation='"C"',
     divide="/",
     alias=" AS nested",
+    trim="btrim",
     fails=True,
     logged=True,
     bit="INTEGER",
@@ -277,8 +255,3 @@ def storage(type_name: str, *, enumeration: bool = False) -> Storage:
         return Text("ENUM")
     plain = re.sub(r"\(\d+\)", "", type_name)
     return _NAMED.get(plain, DECIMAL if decimal else Opaque())
-
-
-def in_utc(moment: datetime) -> datetime:
-    """The same instant without its zone."""
-    return moment.astimezone(UTC).replace(tzinfo=None)

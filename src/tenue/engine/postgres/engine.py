@@ -1,31 +1,28 @@
-"""The engine for a table in a PostgreSQL server: the server counts, we add the noise.
-
-draft of one.
-"""
+"""The engine for a table in a PostgreSQL server: the server counts, we add the noise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import psycopg
 
 from ...errors import InvalidTable, Refused, refuse
 from ...schema import Column, Table
-from ..contract import Rows, Validated
+from ..contract import Validated
 from ..duckdb.dialect import DUCKDB
 from ..duckdb.profile import LOOKED_AT, Described, describe_arrow
 from ..duckdb.sandbox import ArrowBench
 from ..fingerprint import InServer
+from ..registry import Load
 from ..source import count_queries
 from ..source.count_queries import Cell, Tally
 from ..source.location import Server
 from ..sql.logical_table import Held, Stored
 from ..sql.row_checks import Types, checks_of, unfilled
-from ..sql.row_checks import read_rows as read_all
 from ..sql_engine import Relational, held_as, how_read, stored_columns
-from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Storage, Truth, Written
+from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Truth, Written
 from .catalogue import Excess, Found, excess_of, find_readable, find_table
 from .dialect import POSTGRES, ZONED
 from .session import ServerSession, Snapshot
@@ -33,104 +30,53 @@ from .session import ServerSession, Snapshot
 if TYPE_CHECKING:
     import pyarrow
 
-
-def validate(table: Stored, state: Snapshot, digest: str) -> Validated:
-    """Reads every declared column of every row; what is found is for the holder alone.
-
-    Parameters
-        digest: by what the table is known again.
-    """
-    logical = unfilled(table)
-    checks = checks_of(logical)
-    # each value is read, though it needs no check: a view may fail to compute it
-    read = [f"COUNT({logical.raw(held.column.name)})" for held in logical.table.held.values()]
-    (row,) = state.run(logical.select([*checks.chosen(), *read]))
-    return checks.validated(row, digest)
-
-
-def read_rows(table: Stored, found: Found, state: Snapshot) -> Rows:
-    """Every row, as `Engine.read_all` says."""
-    return read_all(table, state, types_of(found))
-
-
-def types_of(found: Found) -> Types:
-    """How the server stores each column."""
-    names = dict(found.types)
-
-    def type_of(held: Held) -> pyarrow.DataType | None:
-        return _arrow_type(held.stored, names[held.name])
-
-    return type_of
-
-
-def _arrow_type(stored: Storage, name: str) -> pyarrow.DataType | None:
-    """The type in which values leave again; None for text that was read as something else."""
-    import pyarrow
-
-    plain: dict[str, Any] = {
-        "smallint": pyarrow.int16,
-        "integer": pyarrow.int32,
-        "bigint": pyarrow.int64,
-        "real": pyarrow.float32,
-        "double precision": pyarrow.float64,
-        "boolean": pyarrow.bool_,
-        "date": pyarrow.date32,
-    }
-    if isinstance(stored, Fixed):
-        return pyarrow.decimal128(stored.width, stored.scale)
-    if isinstance(stored, Moment):
-        return pyarrow.timestamp("us", "UTC" if stored.type == ZONED else None)
-    if isinstance(stored, Integer | Floating | Truth | Day):
-        return plain[name]()
-    if isinstance(stored, Written):
-        return pyarrow.float64() if name.startswith("numeric") else None
-    return pyarrow.string()
-
-
-# A table of a server as Arrow columns, without a schema: for those who evaluate it, and for the.
-
 TIMEOUT = 600
 """Seconds that one statement may take."""
+_AWAY = "server-away"
+_ARROW = {
+    "smallint": "int16",
+    "integer": "int32",
+    "bigint": "int64",
+    "real": "float32",
+    "double precision": "float64",
+    "boolean": "bool_",
+    "date": "date32",
+}
+"""The Arrow type of each plain type."""
 
 
-def open_table(
-    source: Server,
-) -> tuple[tuple[str, ...], Callable[[Sequence[str]], pyarrow.Table]]:
+class _Load(Protocol):
+    def __call__(self, names: Sequence[str], most: int | None = None) -> pyarrow.Table: ...
+
+
+def open_table(source: Server) -> tuple[tuple[str, ...], Load]:
     """The names of a table's columns, and how they are read; refused if it is no table.
 
-    Decimals are read as doubles, and what the server stores in types of its own as text.
+    Decimals are read as doubles, and types of the server's own as text.
     """
-    found = look_at(source)
-    read = _reader(source, found)
-    return tuple(name for name, _ in found.columns), lambda names: read(names, None)
+    found, read = _opened(source)
+    return tuple(name for name, _ in found.columns), read
 
 
 def describe(source: Server, *, values: bool) -> list[Described]:
-    """The columns of a table or view; with `values`, also what its rows hold."""
-    found = look_at(source)
+    """The columns of a table or view; with `values`, also the values that its rows have."""
+    found, read = _opened(source)
     names = [name for name, stored in found.columns if not isinstance(stored, Opaque)]
-    read = _reader(source, found)
-    return describe_arrow(read(names, LOOKED_AT), read(names, None) if values else None)
+    return describe_arrow(read(names, LOOKED_AT), read(names) if values else None)
 
 
-def look_at(source: Server) -> Found:
-    """What the catalogue says of the table; refused if it is none, or may not be read."""
-    session = ServerSession(source.address, TIMEOUT)
-    try:
-        return session.look(lambda state: find_readable(state, source.table))
-    finally:
-        session.close()
-
-
-def _reader(source: Server, found: Found) -> Callable[[Sequence[str], int | None], pyarrow.Table]:
-    """What gives the columns of these names, of so many rows or of all."""
+def _opened(source: Server) -> tuple[Found, _Load]:
+    """The catalogue's entry of the table, refused if it may not be read, and how to read its
+    columns, of all rows or the first `most`."""
+    with closing(ServerSession(source.address, TIMEOUT)) as session:
+        found = session.look(lambda state: find_readable(state, source.table))
     stored = dict(found.columns)
 
     def chosen(name: str) -> str:
         own = POSTGRES.quoted(name)
         return f"{POSTGRES.seen(own, stored[name])} AS {own}"
 
-    def load(names: Sequence[str], most: int | None) -> pyarrow.Table:
+    def load(names: Sequence[str], most: int | None = None) -> pyarrow.Table:
         sql = f"SELECT {', '.join(map(chosen, names))} FROM {found.sql}"  # noqa: S608
         sql += "" if most is None else f" LIMIT {most}"
         again = ServerSession(source.address, TIMEOUT)
@@ -139,10 +85,7 @@ def _reader(source: Server, found: Found) -> Callable[[Sequence[str], int | None
         # raised out of reach of the error above, of psycopg or of ADBC, which may quote a row
         raise refuse("engine.server-statement-timeout")
 
-    return load
-
-
-# -- Counts of a table in a PostgreSQL server, made there, in one state of the table ---------------
+    return found, load
 
 
 @contextmanager
@@ -172,35 +115,31 @@ def _run(state: Snapshot, sql: str) -> Iterator[pyarrow.RecordBatch]:
     raise refuse("engine.server-statement-timeout")
 
 
-# The engine for a table that stays in a PostgreSQL server: the server counts, we add the noise.
-
-"""Seconds that one statement may take."""
-_AWAY = "server-away"
-
-
 class Postgres(Relational[Snapshot]):
     """Measures requests on a table or view in a PostgreSQL database.
 
     Guarantee
         As `Engine`: exact integers that depend on the multiset of rows only, and one `EngineFault`
-        of fixed text for whatever goes wrong. All statements of a question see one state of the
-        table. Nothing is written, and only what was counted leaves the server; rows do where people
-        have limits, and where a table is published. A column that is not declared is invisible.
+        of fixed text for every failure. All statements of a question see one state of the table.
+        Nothing is written, and only counts leave the server; rows do where people have contribution
+        limits, and where a table is published. A column that is not declared is invisible.
 
     Parameters
         source: what `locate` found.
         schema: what is declared about the table.
     """
 
+    _session: ServerSession | None
+
     def __init__(self, source: Server, schema: Table) -> None:
         super().__init__(schema.unit, ArrowBench, DUCKDB)
-        self._session: ServerSession | None = ServerSession(source.address, TIMEOUT)
+        self._session = ServerSession(source.address, TIMEOUT)
         try:
             self._name = source.table
-            found, excess = self._session.look(lambda state: _opened(state, self._name))
+            found, excess = self._session.look(self._looked_up)
             held = {column.name.lower(): _held(column, found) for column in stored_columns(schema)}
-            self._table = Stored(found.sql, held, schema.columns, POSTGRES)
             self._found = found
+            self._table = Stored(found.sql, held, schema.columns, POSTGRES)
             self._check()
             self.excess = tuple(right.what for right in excess)
             self.files = InServer(found.sql, self._described, "\n".join(how_read(schema)))
@@ -210,38 +149,36 @@ class Postgres(Relational[Snapshot]):
 
     def validate(self) -> Validated:
         """Reads every row once, in the way in which every question reads them."""
-
         digest = "" if self.files is None else self.files.digest()
+        logical = unfilled(self._table)
+        checks = checks_of(logical)
+        # each value is read, though it needs no check: a view may fail to compute it
+        read = [f"COUNT({logical.raw(held.column.name)})" for held in logical.table.held.values()]
+        sql = logical.select([*checks.chosen(), *read])
 
-        def read(state: Snapshot) -> Validated | None:
+        def run(state: Snapshot) -> Validated | None:
             try:
-                return validate(self._table, state, digest)
+                return checks.validated(state.run(sql)[0], digest)
             except psycopg.OperationalError:  # of the server, not of a row
                 raise
             except psycopg.Error:
                 return None
 
-        found = self._within(lambda state: (read(state),))[0]
-        if found is None:
+        facts = self._within(run)
+        if facts is None:
             raise refuse("engine.failing-view", table=self._found.sql)
-        return found
-
-    def read_all(self) -> Rows:
-        """Every row, for those who publish the table."""
-
-        return self._within(lambda state: read_rows(self._table, self._found, state))
+        return facts
 
     def _types(self, state: Snapshot) -> Types:
+        names = dict(self._found.types)
+        return lambda held: _arrow_type(held, names[held.name])
 
-        return types_of(self._found)
-
-    def _let_go(self) -> None:
-        if self._session is not None:
-            self._session.close()
-        self._session = None
+    def _looked_up(self, state: Snapshot) -> tuple[Found, tuple[Excess, ...]]:
+        found = find_readable(state, self._name)
+        return found, excess_of(state, found)
 
     def _described(self) -> str:
-        """What the catalogue says of the table now; nothing if it is gone."""
+        """The catalogue's present entry of the table; empty if it is gone."""
         with suppress(Refused):
             return self._within(lambda state: find_table(state, self._name).words)
         return ""
@@ -259,9 +196,20 @@ class Postgres(Relational[Snapshot]):
             raise ConnectionError from None  # a failure: a question may have been paid
 
 
-def _opened(state: Snapshot, name: tuple[str, ...]) -> tuple[Found, tuple[Excess, ...]]:
-    found = find_readable(state, name)
-    return found, excess_of(state, found)
+def _arrow_type(held: Held, name: str) -> pyarrow.DataType | None:
+    """The type in which values leave again; None for text that was read as something else."""
+    import pyarrow
+
+    stored = held.stored
+    if isinstance(stored, Fixed):
+        return pyarrow.decimal128(stored.width, stored.scale)
+    if isinstance(stored, Moment):
+        return pyarrow.timestamp("us", "UTC" if stored.type == ZONED else None)
+    if isinstance(stored, Integer | Floating | Truth | Day):
+        return getattr(pyarrow, _ARROW[name])()
+    if isinstance(stored, Written):
+        return pyarrow.float64() if name.startswith("numeric") else None
+    return pyarrow.string()
 
 
 def _held(column: Column, table: Found) -> Held:

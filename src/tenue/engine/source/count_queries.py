@@ -1,7 +1,7 @@
 """Statements that count the values of a table where its rows are, so that no row leaves.
 
-Values are told apart as whoever reads the table tells them apart: text byte by byte, the two zeros
-of floating point by their sign, all NaN alike, and two blanks are equal.
+Values are compared as by a reader of the whole table: text byte by byte, the two zeros of floating
+point by their sign; all NaN are equal, and so are all NULL.
 """
 
 from __future__ import annotations
@@ -20,34 +20,29 @@ if TYPE_CHECKING:
     import pyarrow
 
 BATCH = 1 << 16
-"""So many counts are handed over together, at most."""
+"""The most counts that are handed over together."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One column.
-
-    sql: its name in statements.
-    stored: how it is stored.
-    """
+    """One column: its name in statements, and how it is stored."""
 
     sql: str
     stored: Storage
 
     @property
     def floating(self) -> bool:
-        """Whether an engine takes its two zeros for one."""
+        """Whether an engine does not distinguish its two zeros."""
         return isinstance(self.stored, Floating)
 
 
 class Tally:
     """Counts of a table, as `Tallied` says.
 
-    engine: the name of what counts.
-    dialect: how it spells SQL.
-    table: what stands after FROM.
+    engine: the name of the engine that counts; `dialect`, its SQL.
+    table: the table, as it stands after FROM.
     cells: the columns, by the names that the table gives them.
-    run: what a SELECT gives, in batches; refused without a word of the engine's own if it fails.
+    run: gives the rows of a SELECT in batches; refused in words of our own if it fails.
     """
 
     def __init__(
@@ -62,18 +57,16 @@ class Tally:
         self._dialect, self._table, self._cells, self._run = dialect, table, cells, run
 
     def can_tell(self, name: str) -> bool:
-        """Whether equal values of the column are equal to the engine too."""
+        """Whether the engine can compare values of the column."""
         return not isinstance(self._cells[name].stored, Opaque | Nothing)
 
     def tally(self, names: Sequence[str]) -> Iterator[pyarrow.Table]:
-        """In their order, by the first column and then by the next ones."""
         keys = ", ".join(self._keys(names))
         sql = f"SELECT {keys}, COUNT(*) AS n FROM {self._values(names)} "  # noqa: S608
         for batch in self._counts(f"{sql}GROUP BY {keys} ORDER BY {keys}"):
             yield self._read(names, batch)
 
     def sizes(self, names: Sequence[str]) -> tuple[Numbers, Numbers]:
-        """A statement about the groups of a statement."""
         keys = ", ".join(self._keys(names))
         inner = f"SELECT COUNT(*) AS n FROM {self._values(names)} GROUP BY {keys}"  # noqa: S608
         sql = f"SELECT n, COUNT(*) AS m FROM ({inner}) AS g GROUP BY n ORDER BY n"  # noqa: S608
@@ -85,18 +78,13 @@ class Tally:
         return sizes.astype(np.int64), groups.astype(np.int64)
 
     def different(self, name: str) -> int:
-        """One number."""
         keys = ", ".join(self._keys([name]))
         inner = f"SELECT DISTINCT {keys} FROM {self._values([name])} WHERE c0 IS NOT NULL"  # noqa: S608
-        (found,) = (
-            batch.column(0)[0].as_py()
-            for batch in self._counts(f"SELECT COUNT(*) AS n FROM ({inner}) AS d")  # noqa: S608
-            if batch.num_rows
-        )
-        return int(found)
+        counts = self._counts(f"SELECT COUNT(*) AS n FROM ({inner}) AS d")  # noqa: S608
+        (many,) = (batch.column(0)[0].as_py() for batch in counts if batch.num_rows)
+        return int(many)
 
     def some(self, names: Sequence[str], step: int, most: int) -> pyarrow.Table:
-        """By the number of a row."""
         rows = f"SELECT {self._chosen(names)}, {self._dialect.number_of_row()} AS r "
         columns = ", ".join(f"c{j}" for j in range(len(names)))
         sql = f"SELECT {columns} FROM ({rows} FROM {self._table}) AS s "  # noqa: S608
@@ -105,7 +93,6 @@ class Tally:
         return found
 
     def load(self, names: Sequence[str]) -> pyarrow.Table:
-        """One statement for all of them."""
         self.taken.columns += [name for name in names if name not in self.taken.columns]
         return self._whole(f"SELECT {self._chosen(names)} FROM {self._table}", names)  # noqa: S608
 

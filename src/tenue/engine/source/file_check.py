@@ -1,17 +1,17 @@
 """Files read from end to end, once: their digest, and whether they are well formed.
 
-The limits are compared with what a file says of itself before any of its rows is decoded.
+Size limits are checked before any row is decoded, against the size that a file states.
 
-How fields are separated is decided by that line and the schema, not by looking at rows: a file is
-read alike whatever its rows hold.
+How fields are separated is decided by the first line and the schema, not by other rows: the values
+of rows do not change how a file is read.
 
-What is accepted here has one reading only, which DuckDB's and Python's readers share: fields are
-plain, or quoted from their first byte to their last; every row has as many as the first line; every
-line ends like the first; all of it is UTF-8. What readers understand differently is refused: a
+An accepted file has one reading only, which DuckDB's and Python's readers share: fields are plain,
+or quoted from their first byte to their last; every row has as many as the first line; every line
+ends like the first; all of it is UTF-8. Files that readers understand differently are refused: a
 quote behind a space, text behind a closing quote, a carriage return alone, one field too many
 although it is empty.
 
-A refusal says the file's last name and the line, never what stands there.
+A refusal names the file's last name and the line, never the contents.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def check_size(path: Path, *, zipped: bool) -> None:
 
 
 def check_parquet(path: Path, *, rows: int, columns: int, decoded: int) -> None:
-    """Refuses a Parquet file by what its footer says."""
+    """Refuses a Parquet file by the sizes in its footer."""
     dense = rows > _FEW_ROWS and rows > MOST_ROWS_PER_BYTE * path.stat().st_size
     if rows > MOST_ROWS or columns > MOST_COLUMNS or decoded > LARGEST_FILE or dense:
         raise _too_large(path, f"{MOST_ROWS_PER_BYTE} rows in a byte")
@@ -82,7 +82,7 @@ _SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
 
 @dataclass(frozen=True)
 class Header:
-    """The names in a first line, and the sign between them."""
+    """The names in a first line, and their separator."""
 
     names: tuple[str, ...]
     separator: str
@@ -98,11 +98,10 @@ def read_header(
 ) -> Header:
     """The header of a file: separated as declared, or so that most `wanted` names are found.
 
-    If it is not known what is wanted, the sign that occurs between most pieces of the line wins.
-
     Parameters
-        wanted: the declared names, in lower case.
-        separator: the sign between names, if it is declared.
+        wanted: the declared names, in lower case; None to prefer the separator that yields the most
+            pieces of the line.
+        separator: the declared separator, if there is one.
     """
     opened, broken = gzip.open if zipped else open, False
     try:
@@ -111,7 +110,8 @@ def read_header(
         signs = _SEPARATORS[kind] if separator is None else (separator,)
         found = [_split(start, sign) for sign in signs]
         if wanted is None:
-            wanted = _pieces(start)
+            line = start.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
+            wanted = {word.strip().strip('"').lower() for word in re.split(r"[,;\t|]", line)}
     except (EOFError, gzip.BadGzipFile, zlib.error):
         broken = True
     except (OSError, csv.Error, StopIteration):
@@ -121,24 +121,15 @@ def read_header(
     headers = [header for header in found if len(header.names) <= MOST_COLUMNS]
     if not headers:
         raise refuse("engine.header-missing", name=path.name, most_columns=MOST_COLUMNS)
-    return max(headers, key=lambda header: _known(header, wanted or ()))
+    known = set(wanted or ())
+    return max(headers, key=lambda header: len({name.lower() for name in header.names} & known))
 
 
 def _split(start: bytes, separator: str) -> Header:
-    # strictness would be about rows: an odd byte further down is none of the header's business
+    # strict decoding would fail for an odd byte in a row
     text = start.decode("utf-8-sig", errors="replace")
     names = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     return Header(tuple(name.strip() for name in names), separator)
-
-
-def _pieces(start: bytes) -> set[str]:
-    """The first line, cut at every sign that may separate names: the right one finds most."""
-    line = start.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
-    return {piece.strip().strip('"').lower() for piece in re.split(r"[,;\t|]", line)}
-
-
-def _known(header: Header, wanted: Collection[str]) -> int:
-    return len({name.lower() for name in header.names} & set(wanted))
 
 
 # -- Whether a CSV file is well formed as a whole, and how many rows it has ------------------------
@@ -171,11 +162,11 @@ _COUNT, _BEHIND, _SPACE, _BARE, _UNLIKE, _BYTES, _LONG, _OPEN, _NAMELESS = range
 
 
 class Scan:
-    """Reads a file block by block.
+    """Checks a file block by block.
 
     Parameters
-        separator: the sign between fields.
-        size: how many bytes there may be; few are not worth a compiler.
+        separator: the character between fields.
+        size: the most bytes there may be; few are not worth a compiler.
     """
 
     def __init__(self, separator: str, size: int) -> None:
@@ -197,28 +188,24 @@ class Scan:
         return int(self._state[_BEGIN])
 
     def feed(self, block: bytes) -> str:
-        """Reads on; says why a line is no row, or nothing."""
+        """Reads on; the reason why a line is no row, or an empty text."""
         if self._kernel is None:
-            wrong = advance(block, self._state, self._separator)
-        else:
-            held = np.frombuffer(block, dtype=np.uint8)
-            wrong = self._kernel(held, self._state, self._separator)
-        return _WRONG[wrong]
+            return _WRONG[advance(block, self._state, self._separator)]
+        numbers = np.frombuffer(block, dtype=np.uint8)
+        return _WRONG[self._kernel(numbers, self._state, self._separator)]
 
     def finish(self) -> str:
-        """The same, of a last line that the end of the file ends."""
-        state, wrong = self._state, 0
+        """The same, for a last line without a line end."""
+        state = self._state
         if state[_MORE]:
-            wrong = _BYTES
-        elif state[_AT] == _QUOTED:
-            wrong = _OPEN
-        elif state[_AT] == _RETURN:
-            wrong = _BARE
-        elif state[_AT] != _FRESH or state[_FIELDS]:
+            return _WRONG[_BYTES]
+        if state[_AT] == _QUOTED:
+            return _WRONG[_OPEN]
+        if state[_AT] == _RETURN:
+            return _WRONG[_BARE]
+        if state[_AT] != _FRESH or state[_FIELDS]:
             return self.feed(b"\r\n" if state[_ENDING] == _CRLF else b"\n")
-        elif not state[_WIDTH]:
-            wrong = _NAMELESS
-        return _WRONG[wrong]
+        return "" if state[_WIDTH] else _WRONG[_NAMELESS]
 
 
 @cache
@@ -230,12 +217,12 @@ def _compiled() -> Callable[..., int] | None:
         return None
     try:
         return cast("Callable[..., int]", njit(advance, cache=True, nogil=True))
-    except RuntimeError:  # there is no place to keep it
+    except RuntimeError:  # no folder can keep it
         return cast("Callable[..., int]", njit(advance, nogil=True))
 
 
 def advance(block: Any, state: Any, separator: int) -> int:
-    """Reads a block; the number of what is wrong with the row it stopped at, or 0.
+    """Reads a block; the number of the fault of the row it stopped at, or 0.
 
     One loop over bytes, so that numba can compile it as it stands.
     """
@@ -318,7 +305,7 @@ def advance(block: Any, state: Any, separator: int) -> int:
     return wrong
 
 
-# -- Files read from end to end, once: their digest, and whether they are well formed --------------
+# -- Digest and well-formedness of whole files -----------------------------------------------------
 
 _BLOCK = 2**22
 _LARGE = 2**62
@@ -329,7 +316,7 @@ _MARK = b"\xef\xbb\xbf"  # of UTF-8, before the first line
 class TextFile:
     """A file of text, and how it is read.
 
-    separator: the sign between its fields; empty if its structure is not looked at here.
+    separator: the character between its fields; empty if its structure is not checked here.
     zipped: whether it is compressed by gzip.
     """
 
@@ -354,16 +341,12 @@ class _Hashed(io.RawIOBase):
 
 
 def read_whole(files: Sequence[TextFile]) -> tuple[str, int]:
-    """The digest of the files, and how many rows those have whose structure is looked at.
+    """The digest of the files, and how many rows the files have whose structure is checked.
 
     Refused if one is not a whole gzip file, or not a whole CSV file.
     """
-    digests, rows = [], 0
-    for file in files:
-        digest, found = _read(file)
-        digests.append(digest)
-        rows += found
-    return together(digests), rows
+    read = list(map(_read, files))
+    return together([digest for digest, _ in read]), sum(rows for _, rows in read)
 
 
 def _read(file: TextFile) -> tuple[str, int]:
@@ -385,15 +368,14 @@ def _read(file: TextFile) -> tuple[str, int]:
 
 
 def _scanned(file: _Hashed | gzip.GzipFile, scan: Scan | None, *, zipped: bool = False) -> str:
-    """What is wrong with the row at which the scan stopped; nothing if the file ended."""
+    """The fault of the row at which the scan stopped; empty if the file ended."""
     if zipped:
         with gzip.GzipFile(fileobj=file) as unzipped:
             return _scanned(unzipped, scan)
-    first = True
+    mark = _MARK
     while block := file.read(_BLOCK):
-        if scan is not None:
-            wrong = scan.feed(block.removeprefix(_MARK) if first else block)
-            if wrong:
-                return wrong
-        first = False
+        wrong = "" if scan is None else scan.feed(block.removeprefix(mark))
+        if wrong:
+            return wrong
+        mark = b""
     return "" if scan is None else scan.finish()

@@ -1,18 +1,18 @@
 """A data frame as Arrow data that no value can break.
 
 An engine that meets a value it cannot convert fails as a whole, so one row would decide whether a
-question is answered. What a storage type allows and the engine does not is cut or left out here,
-value by value: instants beyond every calendar are cut to the ends of it, texts that are not UTF-8
-are missing. A column that has no such value is handed on as it is, without a copy.
+question is answered. Values that a storage type allows and the engine does not are changed here,
+one by one: instants beyond every calendar are clamped to its ends, texts that are not UTF-8 are
+missing. A column that has no such value is handed on as it is, without a copy.
 
-How a column is read is decided by its storage type alone, never by a value: see
-`objects_to_text.py` for columns of Python objects, and `frame.py` for what else a value could
-break. Columns that nobody declared are not looked at.
+How a column is read is decided by its storage type alone, never by a value; `objects_to_text.py`
+reads columns of Python objects. Columns that nobody declared are not read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 _SECONDS = 9 * 10**12
-"""The calendar ends so many seconds before and after 1970: some 285,000 years."""
+"""The calendar covers this many seconds before and after 1970: some 285,000 years."""
 _DIGITS = 38
 _TICKS = {"s": 1, "ms": 10**3}
 
 
 def sound(column: pyarrow.ChunkedArray) -> tuple[pyarrow.ChunkedArray, int]:
-    """The column as an engine can read it, and how many values were there and cannot be read."""
+    """The column as an engine can read it, and how many values are present and cannot be read."""
     import pyarrow
     import pyarrow.compute as pc
     import pyarrow.types as types
@@ -45,9 +45,9 @@ def sound(column: pyarrow.ChunkedArray) -> tuple[pyarrow.ChunkedArray, int]:
     if types.is_decimal(kind):
         return _decimal(column), 0
     if types.is_date64(kind):
-        return _cut(column, _SECONDS * 10**3), 0
+        return _clamped(column, _SECONDS * 10**3), 0
     if types.is_timestamp(kind) and kind.unit in _TICKS:
-        return _cut(column, _SECONDS * _TICKS[kind.unit]), 0
+        return _clamped(column, _SECONDS * _TICKS[kind.unit]), 0
     if _is_text(kind):
         return _unicode(column)
     return column, 0
@@ -92,7 +92,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _decimal(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    """Of at most 38 digits, or as text: a type that an engine has not, but no digit less."""
+    """With at most 38 digits, or as text: no digit is lost, though no engine has the type."""
     import pyarrow
 
     width, scale = column.type.precision, column.type.scale
@@ -105,19 +105,18 @@ def _decimal(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     return column
 
 
-def _cut(column: pyarrow.ChunkedArray, most: int) -> pyarrow.ChunkedArray:
+def _clamped(column: pyarrow.ChunkedArray, most: int) -> pyarrow.ChunkedArray:
     import pyarrow
     import pyarrow.compute as pc
 
     ticks = _each(column, lambda chunk: chunk.view(pyarrow.int64()), pyarrow.int64())
-    ends = pc.min_max(ticks)
-    low, high = ends["min"].as_py(), ends["max"].as_py()
-    if low is None or (-most <= low and high <= most):
+    ends = pc.min_max(ticks).as_py()
+    if ends["min"] is None or (-most <= ends["min"] and ends["max"] <= most):
         return column
-    cut = pc.max_element_wise(
+    inside = pc.max_element_wise(
         pc.min_element_wise(ticks, most, skip_nulls=False), -most, skip_nulls=False
     )
-    return _each(cut, lambda chunk: chunk.view(column.type), column.type)
+    return _each(inside, lambda chunk: chunk.view(column.type), column.type)
 
 
 def _is_valid(array: pyarrow.Array) -> bool:
@@ -135,39 +134,36 @@ def _unicode(column: pyarrow.ChunkedArray) -> tuple[pyarrow.ChunkedArray, int]:
 
     if all(map(_is_valid, column.chunks)):
         return column, 0
-    lost = 0
-    chunks = []
-    for chunk in column.chunks:
-        texts = []
-        for value in _bytes(chunk):
-            try:
-                texts.append(None if value is None else value.decode())
-            except UnicodeDecodeError:
-                texts.append(None)
-                lost += 1
-        chunks.append(pyarrow.array(texts, column.type))
-    return pyarrow.chunked_array(chunks, column.type), lost
-
-
-def _bytes(chunk: pyarrow.Array) -> Any:
-    import pyarrow
-
-    kinds = {
+    raw = {
         pyarrow.string(): pyarrow.binary(),
         pyarrow.large_string(): pyarrow.large_binary(),
         pyarrow.string_view(): pyarrow.binary_view(),
-    }
-    return chunk.view(kinds[chunk.type]).to_pylist()
+    }[column.type]
+    chunks = [
+        pyarrow.array(map(_decoded, chunk.view(raw).to_pylist()), column.type)
+        for chunk in column.chunks
+    ]
+    readable = pyarrow.chunked_array(chunks, column.type)
+    return readable, readable.null_count - column.null_count
+
+
+def _decoded(value: bytes | None) -> str | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 # -- A data frame as Arrow data, without a copy where its own storage allows that ------------------
+
+Column = Callable[[str], "tuple[pyarrow.ChunkedArray, int]"]
 
 
 @dataclass(frozen=True, eq=False)
 class Converted:
     """A data frame as Arrow data.
 
-    unreadable: for the holder, how many values of a column were there and could not be converted,
+    unreadable: for the holder, how many values of a column were present and could not be converted,
         where there are any. They are missing.
     """
 
@@ -184,29 +180,26 @@ def convert(data: Any, wanted: Collection[str] | None) -> Converted:
     """The same, with how many values could not be converted.
 
     Guarantee
-        Each value is converted by itself, whatever the others are: a row that is added, taken away
-        or replaced changes no other one. No value makes it refuse. A stream is read to its end.
+        Each value is converted by itself, whatever the others are: a row that is added, removed or
+        replaced changes no other one. No value makes it refuse. A stream is read to its end.
     """
     import pyarrow
 
     try:
         names, column = _opened(data, wanted)
-        found = {name: column(name) for name in names}
-        table = pyarrow.table({name: one for name, (one, _) in found.items()})
-        return Converted(table, {name: lost for name, (_, lost) in found.items() if lost})
+        columns = {name: column(name) for name in names}
+        table = pyarrow.table({name: values for name, (values, _) in columns.items()})
+        return Converted(table, {name: lost for name, (_, lost) in columns.items() if lost})
     except Refused:
         raise
-    except Exception:  # noqa: S110 - a frame may be anything, and fail at anything
+    except Exception:  # noqa: S110 - any object may be given, and may raise anything
         pass
     # raised out of reach of the error above, which may quote a value
     raise refuse("engine.unreadable-source-type", type=type(data).__name__)
 
 
-Column = Callable[[str], "tuple[pyarrow.ChunkedArray, int]"]
-
-
 def _opened(data: Any, wanted: Collection[str] | None) -> tuple[list[str], Column]:
-    """The chosen names, and how a column is had."""
+    """The chosen names, and how a column is read."""
     import narwhals
     import pyarrow
 
@@ -236,17 +229,12 @@ def _chosen(names: Sequence[str], wanted: Collection[str] | None) -> list[str]:
 
 
 def _column_of(frame: Any) -> Column:
-    reader = _plain
-    if frame.implementation.is_pandas():
-        reader = _pandas
-    elif frame.implementation.is_polars():
-        reader = _polars
+    kind = frame.implementation
+    reader = _pandas if kind.is_pandas() else _polars if kind.is_polars() else _plain
 
     def column(name: str) -> tuple[pyarrow.ChunkedArray, int]:
-        try:
+        with suppress(Exception):
             return reader(frame, name)
-        except Exception:  # noqa: S110
-            pass
         # raised out of reach of the error above, which quotes a value
         raise refuse("engine.untyped-frame-column", column=name)
 
@@ -263,10 +251,9 @@ def _pandas(frame: Any, name: str) -> tuple[pyarrow.ChunkedArray, int]:
     import pandas
 
     series = frame.get_column(name).to_native()
-    kind = series.dtype
-    if isinstance(kind, pandas.SparseDtype):
+    if isinstance(series.dtype, pandas.SparseDtype):
         series = series.sparse.to_dense()
-        kind = series.dtype
+    kind = series.dtype
     if isinstance(kind, pandas.CategoricalDtype):
         return _categories(series.array)
     if kind == "object" or (isinstance(kind, pandas.StringDtype) and kind.storage == "python"):
@@ -294,10 +281,10 @@ def _categories(coded: Any) -> tuple[pyarrow.ChunkedArray, int]:
     else:
         named, _ = sound(_of_series(pandas.Series(words)))
     codes = np.asarray(coded.codes)
-    places = pyarrow.array(codes, mask=codes < 0)
-    pairs = pyarrow.DictionaryArray.from_arrays(places, named.combine_chunks())
+    indices = pyarrow.array(codes, mask=codes < 0)
+    pairs = pyarrow.DictionaryArray.from_arrays(indices, named.combine_chunks())
     column, _ = sound(pyarrow.chunked_array([pairs]))
-    return column, column.null_count - places.null_count
+    return column, column.null_count - indices.null_count
 
 
 def _polars(frame: Any, name: str) -> tuple[pyarrow.ChunkedArray, int]:

@@ -1,16 +1,13 @@
-"""What a holder may give as the table, and where its ledger lies.
-
-in a PostgreSQL server or in Spark.
+"""The sources that a holder may give as the table, and where its ledger lies.
 
 Nothing here reads a row. A message names a file by its last part only, and never repeats an
-address, which may hold a password.
+address, which may contain a password.
 
 `census.csv`, `census.csv.gz`, `census.parquet` and `duckdb://census.duckdb` all have
 `census.ledger` beside them, so that the same table in another format has the same ledger. A folder
 or pattern that finds one file has the ledger of that file. A folder of several files has one beside
-the folder, where whoever writes the folder anew leaves it alone; a pattern has one in the folder
-that it looks through; and a ledger that lies beside any of the files counts too. Links are followed
-first.
+the folder, where it survives when the folder is written anew; a pattern has one in the folder that
+it searches; and a ledger that lies beside any of the files counts too. Links are followed first.
 """
 
 from __future__ import annotations
@@ -58,7 +55,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Database:
-    """A table or view in a DuckDB file; `table` has its schema's name first, if it was said."""
+    """A table or view in a DuckDB file; `table` begins with its schema's name, if that is given."""
 
     path: Path
     table: tuple[str, ...]
@@ -66,7 +63,7 @@ class Database:
 
 @dataclass(frozen=True)
 class Frame:
-    """A data frame, or anything that hands out Arrow data."""
+    """A data frame, or any object that provides Arrow data."""
 
     data: Any
 
@@ -83,7 +80,7 @@ class Server:
     """A table or view in a PostgreSQL database.
 
     address: as libpq reads it; there is no password in it.
-    table: with its schema's name first, if it was said.
+    table: begins with its schema's name, if that is given.
     """
 
     address: str
@@ -96,8 +93,8 @@ class Cluster:
 
     address: spark://host:7077 for a cluster of its own, sc://host:15002 for Spark Connect,
         spark://local for the processors of this machine.
-    table: its names, that of the database first, if it was said; empty for files.
-    path: where its Parquet files are, if it is no table.
+    table: begins with its database's name, if that is given; empty for files.
+    path: the path of its Parquet files, if it is no table.
     files: those files, if they are on this machine.
     """
 
@@ -131,7 +128,7 @@ def locate(source: object, name: str, folder: Path | None = None) -> Source:
 
     Parameters
         source: a path, an address, a data frame, a connection or a relation.
-        name: the table's name, which a connection or database is asked for if none is said.
+        name: the table's name in a connection or database, unless the address gives another.
         folder: where a relative path starts; None for the working folder.
     """
     for backend in backends():
@@ -140,21 +137,33 @@ def locate(source: object, name: str, folder: Path | None = None) -> Source:
             return known
     if isinstance(source, str | os.PathLike):
         return _address(os.fspath(source), name, folder or Path())
-    if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb"):
-        return _connected(source, name)
-    if type(source).__module__.startswith("pyspark.sql."):
-        return _of_session(source, name)
+    given: Any = source
+    module, kind = type(source).__module__, type(source).__name__
+    if module.split(".")[0] in ("duckdb", "_duckdb"):
+        if kind == "DuckDBPyRelation":
+            return Relation(source)
+        if kind == "DuckDBPyConnection":
+            with suppress(Exception):
+                return Relation(given.table(f'"{name}"'))
+        raise refuse("engine.connection-lacks-table", name=name)
+    if module.startswith("pyspark.sql."):
+        if kind == "DataFrame":
+            return Distributed(source)
+        if kind == "SparkSession":
+            with suppress(Exception):
+                return Distributed(given.table("`" + name.replace("`", "``") + "`"))
+        raise refuse("engine.session-lacks-table", name=name)
     if source is None:
         raise refuse("engine.table-without-source", name=name)
     return Frame(source)
 
 
 def paths_of(source: Source) -> tuple[Path, ...]:
-    """The files that hold the table; none if it lives in the process of whoever opens it."""
+    """The files that hold the table; none if it lives in a server or in this process."""
     if isinstance(source, Files):
         return source.paths
     if isinstance(source, Database):
-        # what was written last may not be in the file itself yet
+        # the latest changes may not be in the file itself yet
         return source.path, source.path.with_name(f"{source.path.name}.wal")
     if isinstance(source, Cluster):
         return source.files
@@ -218,12 +227,12 @@ def _files(text: str, folder: Path) -> Files:
 
 
 def _of_ledger(path: Path) -> bool:
-    """Whether it is a ledger, or belongs to one: it may lie among the files of a pattern."""
+    """Whether it is a ledger or a part of one, which may lie among the files of a pattern."""
     return path.suffix.startswith(".ledger") or path.parent.name.endswith(".ledger-owners")
 
 
 def _inside(folder: Path) -> list[Path]:
-    """The Parquet files in a folder and in those in it; hidden ones and notes beside are none."""
+    """The Parquet files in a folder and its subfolders, without hidden files and metadata."""
     found = _once(
         path.resolve()
         for path in folder.rglob("*")
@@ -237,12 +246,12 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _once(paths: Iterable[Path]) -> list[Path]:
-    """In order, each file once though it has several names: a row counts once."""
-    found: dict[tuple[int, int], Path] = {}
+    """In order; a file of several names occurs once, so that each row counts once."""
+    first: dict[tuple[int, int], Path] = {}
     for path in sorted(paths):
         entry = path.stat()
-        found.setdefault((entry.st_dev, entry.st_ino), path)
-    return list(found.values())
+        first.setdefault((entry.st_dev, entry.st_ino), path)
+    return list(first.values())
 
 
 def _kind(path: Path) -> tuple[Kind, bool]:
@@ -257,27 +266,14 @@ def _kind(path: Path) -> tuple[Kind, bool]:
     return kind, zipped
 
 
-def _connected(source: Any, name: str) -> Relation:
-    """A relation, or the table of a connection; both are known by the names of their types."""
-    kind, relation = type(source).__name__, None
-    if kind == "DuckDBPyRelation":
-        return Relation(source)
-    if kind == "DuckDBPyConnection":
-        with suppress(Exception):
-            relation = source.table(f'"{name}"')
-    if relation is None:
-        raise refuse("engine.connection-lacks-table", name=name)
-    return Relation(relation)
-
-
 def _cluster(text: str, name: str, folder: Path) -> Cluster:
-    """A table of Spark, or Parquet files: what follows # has a slash, or ends like them."""
-    address, _, said = text.partition("#")
+    """A table of Spark, or Parquet files, whose path has a slash, or ends like theirs."""
+    address, _, fragment = text.partition("#")
     scheme, _, host = address.partition("://")
     if "@" in host or ";" in host:  # where Spark Connect expects a token
         raise refuse("engine.secret-in-spark-address")
     address = f"{scheme.lower()}://{host.rstrip('/')}"
-    wanted = unquote(said)
+    wanted = unquote(fragment)
     if address == _HERE:
         found = _files(wanted, folder) if wanted else None
         if found is None or found.kind != "parquet":
@@ -288,33 +284,20 @@ def _cluster(text: str, name: str, folder: Path) -> Cluster:
     return Cluster(address, tuple((wanted or name).split(".")))
 
 
-def _of_session(source: Any, name: str) -> Distributed:
-    """A data frame of Spark, or the table of a session; both are known by the names of types."""
-    kind, frame = type(source).__name__, None
-    if kind == "DataFrame":
-        return Distributed(source)
-    if kind == "SparkSession":
-        with suppress(Exception):
-            frame = source.table("`" + name.replace("`", "``") + "`")
-    if frame is None:
-        raise refuse("engine.session-lacks-table", name=name)
-    return Distributed(frame)
-
-
 # -- Where the ledger of a table lies: beside the files that hold its rows -------------------------
 
 ENDING = ".ledger"
 
 
 def ledger_places(source: object, schema: Schema) -> tuple[Path, ...]:
-    """Where a ledger may lie, the usual place first; nothing for a table in no file.
+    """Where a ledger may lie, the usual place first; nowhere for a table that is in no file.
 
-    Refused if the source is a file that is not there. Where another source is given than the one
-    that the schema names, a ledger that lies beside the latter counts too: it is the same table to
-    the schema, and a data frame or a copy of a file starts no new budget.
+    Refused if the source is a file that does not exist. Where the given source differs from the
+    schema's, a ledger beside the latter counts too: it is the same table to the schema, and a data
+    frame or a copy of a file starts no new budget.
 
     Parameters
-        source: what was given for the table; None for the schema's own source.
+        source: the source that was given; None for the schema's own.
     """
     given = schema.location if source is None else source
     if given is None:
@@ -336,8 +319,9 @@ def _places(source: object, name: str) -> tuple[Path, ...]:
     single = tuple(map(_named, found.paths))
     if given.is_dir():
         several = _of_folder(given.resolve())
-    elif not given.exists():
-        several = _of_folder(_searched(given).resolve())[::-1]
+    elif not given.exists():  # a pattern
+        searched = next(path for path in given.parents if not glob.has_magic(str(path)))
+        several = _of_folder(searched.resolve())[::-1]
     else:
         return single
     return single + several if len(single) == 1 else several + single
@@ -352,9 +336,3 @@ def _of_folder(folder: Path) -> tuple[Path, ...]:
     """Beside a folder, and in it."""
     name = folder.name + ENDING
     return folder.parent / name, folder / name
-
-
-def _searched(pattern: Path) -> Path:
-    """The folder below which a pattern finds its files."""
-    above = [folder for folder in pattern.parents if not glob.has_magic(str(folder))]
-    return above[0]

@@ -1,8 +1,8 @@
 """Python objects become text, value by value, to be read like the fields of a CSV file.
 
-A column of objects has no type of its own. Were one guessed from its values, one row would decide
-how the others are read; so each value is written by its own type alone, and the schema says what
-the text means.
+A column of objects has no type of its own. If one were guessed from its values, one row would
+decide how the others are read; so each value is written by its own type alone, and the schema
+decides what the text means.
 
 A whole number is its digits, a float its shortest decimal, a bool `true` or `false`, a day or a
 moment its ISO form (one with an offset in UTC), a UUID its usual form, a text itself. None, NaN,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class _Unreadable:
-    """What stands for a value that is there and has no text."""
+    """Stands for a value that is present and has no text."""
 
 
 _UNREADABLE = _Unreadable()
@@ -38,7 +38,7 @@ Writer = Callable[[Any], Written]
 
 
 def texts(values: Sequence[Any]) -> tuple[pyarrow.ChunkedArray, int]:
-    """The values as a column of text, and how many were there and could not be read."""
+    """The values as a column of text, and how many are present and could not be read."""
     import pyarrow
 
     pieces, lost = [], 0
@@ -53,7 +53,7 @@ def texts(values: Sequence[Any]) -> tuple[pyarrow.ChunkedArray, int]:
 
 
 def _quick(values: Sequence[Any]) -> pyarrow.Array | None:
-    """The same text at once, where all values are of one type that Arrow writes alike."""
+    """The same texts at once, where all values have one type that Arrow writes equally."""
     import pyarrow
 
     kinds = set(map(type, values)) - {type(None)}
@@ -66,7 +66,7 @@ def _quick(values: Sequence[Any]) -> pyarrow.Array | None:
         return None
     try:
         return pyarrow.array(values, kind, from_pandas=True).cast(pyarrow.large_string())
-    except Exception:  # one value that is beyond it, so that each is written by itself
+    except Exception:  # a value does not fit, so that each is written by itself
         return None
 
 
@@ -92,11 +92,11 @@ def _array(written: list[Written]) -> tuple[pyarrow.Array, int]:
 
 
 def _unicode(written: Written) -> Written:
-    if isinstance(written, str):
-        try:
+    try:
+        if isinstance(written, str):
             written.encode()
-        except UnicodeEncodeError:
-            return _UNREADABLE
+    except UnicodeEncodeError:
+        return _UNREADABLE
     return written
 
 
@@ -105,7 +105,7 @@ def text(value: object) -> Written:
     try:
         kind: Any = type(value)
         return _writer(kind)(value)
-    except Exception:  # an object may be anything, and may fail at anything
+    except Exception:  # any object may be given, and may raise anything
         return _UNREADABLE
 
 
@@ -157,7 +157,7 @@ _WRITERS: dict[type, Writer] = {
 
 @lru_cache(maxsize=1024)
 def _writer(kind: type) -> Writer:
-    """How values of a type are written: those above, and kinds of them."""
+    """How values of a type are written: one of those above, or a subclass."""
     if kind in _WRITERS:
         return _WRITERS[kind]
     room = kind.__module__.partition(".")[0]

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
-from ...errors import refuse
-from ...schema import Table
-from ..contract import Engine, Tallied
 from ..finding import Finding
-from ..registry import Backend, Load
+from ..registry import Driven
 from ..source.location import Cluster, Distributed, InSpark
 
-if TYPE_CHECKING:
-    from ..duckdb.profile import Described
 
-
-class _Spark(Backend):
+class _Spark(Driven):
     claims = (Cluster, Distributed)
-
-    def open_engine(self, source: InSpark, schema: Table, memory: int | None) -> Engine:
-        _refuse_without_driver()
-        from .engine import Spark
-
-        return Spark(source, schema)
-
-    def open_table(self, source: InSpark) -> tuple[tuple[str, ...], Load]:
-        _refuse_without_driver()
-        from .engine import open_table
-
-        return open_table(source)
-
-    def open_tally(self, source: InSpark, memory: int) -> AbstractContextManager[Tallied]:
-        _refuse_without_driver()
-        from .engine import open_tally
-
-        return open_tally(source)
-
-    def describe(self, source: InSpark, *, values: bool) -> list[Described]:
-        _refuse_without_driver()
-        from .engine import describe
-
-        return describe(source, values=values)
+    room = __package__
+    engine = "Spark"
+    driver = "pyspark"
 
     def examine(self, source: InSpark) -> Iterator[Finding]:
         if not isinstance(source, Cluster):
@@ -59,13 +29,6 @@ class _Spark(Backend):
             return
         yield Finding("driver", "fine", f"pyspark {version('pyspark')}")
         yield from examine(source)
-
-
-def _refuse_without_driver() -> None:
-    try:
-        import_module(f"{__package__}.session")
-    except ImportError:
-        raise refuse("engine.table-needs-pyspark") from None
 
 
 BACKEND = _Spark()

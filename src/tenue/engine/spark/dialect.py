@@ -1,8 +1,8 @@
 """How Spark spells SQL, and what its types mean.
 
 Every text stands in a statement as its bytes in hexadecimal digits, so that no quote, backslash or
-setting of a session can change what it means. Statements are shown to whoever watches the cluster:
-no value of a row stands in any.
+setting of a session can change its meaning. Everybody who watches the cluster sees statements: no
+value of a row stands in any.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect
+from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Stage
 from ..sql.int_expr import Whole
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
 
@@ -25,7 +25,7 @@ _LONG = 2**63
 _INT = 2**31
 _MOST_ROWS = 2**40
 _CHUNK = 22  # bits; so many rows of numbers below 2^22 add up below 2^62
-_FEW = 16  # so many words are compared one after the other
+_FEW = 16  # up to this many words are compared one by one
 _LISTED = 4  # words of a list, about
 _DAY = 24 * 60 * 60 * 10**6
 
@@ -47,12 +47,9 @@ class _Spark(Dialect):
     def quoted(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
 
-    def trimmed(self, text: str) -> str:
-        return f"b{super().trimmed(text)}"
-
     def number(self, value: float) -> str:
         if not math.isfinite(value):
-            return f"CAST('{value}' AS {self.double})"
+            return super().number(value)
         return f"{value!r}D" if value >= 0 else f"({value!r}D)"
 
     def quotient(self, value: str, divisor: int, kind: str) -> str:
@@ -77,11 +74,8 @@ class _Spark(Dialect):
         return "(" + " + ".join(f"CAST(SUM({p}) AS {self.huge}) * {1 << s}" for p, s in parts) + ")"
 
     def stored(self, name: str, kind: Storage) -> str:
-        # what is stored in a type of its own is compared as a text
+        # values of special types are compared as texts
         return f"CAST({name} AS {self.text})" if isinstance(kind, Text) and kind.type else name
-
-    def is_nan(self, name: str) -> str:
-        return f"({name} = {self.number(math.nan)})"
 
     def read(self, text: str, kind: str) -> str:
         word = self.trimmed(f"CAST({text} AS {self.text})")
@@ -103,10 +97,10 @@ class _Spark(Dialect):
         return words.replace(_TEXT, text)
 
     def words(self, categories: Sequence[str]) -> str:
-        """What `category` needs to number these.
+        """The words that `category` needs to number these.
 
         Many words are found by a checksum in lists of few, which stand in the statement as one
-        text: Spark reads it once, while a comparison for each word would take it seconds.
+        text: Spark parses it once, while a comparison for each word would take seconds.
         """
         if not categories:
             return f"CASE WHEN {_TEXT} IS NULL THEN 0 END"  # never: NULL is not numbered
@@ -143,33 +137,28 @@ class _Spark(Dialect):
         return f"percentile_disc(array({', '.join(places)})) WITHIN GROUP (ORDER BY {value})"
 
     def days(self, low: int, high: int) -> Counted:
-        return (
-            [
-                lambda day: f"CAST(unix_date({day}) AS {self.long})",
-                lambda name: Whole(name, -_INT, _INT - 1, self).clamp(low, high).sql,
-            ],
-            low,
-            high,
-        )
+        stages: list[Stage] = [
+            lambda day: f"CAST(unix_date({day}) AS {self.long})",
+            lambda name: Whole(name, -_INT, _INT - 1, self).clamp(low, high).sql,
+        ]
+        return stages, low, high
 
     def micros(self, stored: Moment, low: int, high: int) -> Counted:
         def counted(name: str) -> str:
             if stored.type == ZONED:
                 return f"unix_micros({name})"
-            # a moment without zone is cast in that of the session, and so it is not cast
-            # the first day that a moment can have begins before 64 bits do; a moment without value
-            # has no minutes either
+            # casting a moment without zone would use the session's zone, so it is not cast; its
+            # first possible day begins before 64 bits do; if it is NULL, so are its minutes
             day = f"CAST(unix_date(CAST({name} AS {self.day})) AS {self.long})"
             day = f"greatest({low // _DAY - 1}, least({day}, {high // _DAY + 1})) * {_DAY}"
             second = f"CAST(EXTRACT(SECOND FROM {name}) * 1000000 AS {self.long})"
             minutes = f"CAST(hour({name}) * 60 + minute({name}) AS {self.long}) * 60000000"
             return f"({day} + {minutes} + {second})"
 
-        return (
-            [counted, lambda name: Whole(name, -_LONG, _LONG - 1, self).clamp(low, high).sql],
-            low,
-            high,
-        )
+        def clamped(name: str) -> str:
+            return Whole(name, -_LONG, _LONG - 1, self).clamp(low, high).sql
+
+        return [counted, clamped], low, high
 
     def date(self, days: str) -> str:
         return f"date_from_unix_date(CAST({days} AS INTEGER))"
@@ -221,6 +210,7 @@ SPARK = _Spark(
     moment=UNZONED,
     collation="UTF8_BINARY",
     divide="div",
+    trim="btrim",
     alias=" AS nested",  # without it `WHERE (FALSE)` is read as an alias
     fails=True,
     logged=True,

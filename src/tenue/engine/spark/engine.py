@@ -1,7 +1,4 @@
-"""The engine for a table in Spark: its machines count, and only what was counted leaves them.
-
-of one.
-"""
+"""The engine for a table in Spark: its machines count, and only counts leave them."""
 
 from __future__ import annotations
 
@@ -15,19 +12,20 @@ from ...noise.keyed_stream import fresh_key
 from ...noise.source import SYSTEM
 from ...schema import Identifier, Table
 from ...schema.table import RECORD
-from ..contract import FAULT, KeptThere, Numbers, Rows, Validated
+from ..contract import FAULT, KeptThere, Numbers, Validated
 from ..contribution_bounds.measure import Place
-from ..contribution_bounds.rows_by_unit import Crowd, limits
+from ..contribution_bounds.rows_by_unit import Reader, UnitRows, limits
 from ..duckdb.profile import LOOKED_AT, Described, describe_arrow
 from ..finding import Finding
-from ..fingerprint import InServer, Known, Watched
+from ..fingerprint import InServer, Watched
+from ..registry import Load
 from ..request import People
 from ..scratch import Scratch
 from ..source import count_queries
 from ..source.count_queries import Cell, Tally
 from ..source.location import Cluster, InSpark, paths_of
 from ..sql.logical_table import Held, Logical, Stored
-from ..sql.row_checks import Types, checks_of, count_where, handed_over, read_rows, unfilled
+from ..sql.row_checks import Types, checks_of, count_where, handed_over, unfilled
 from ..sql_engine import Relational, held_as, how_read, stored_columns
 from ..storage import Opaque, Written
 from .dialect import SPARK, storage
@@ -39,21 +37,19 @@ if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame
 
-    from ..contribution_bounds.measure import Place
-    from .session import ClusterSession
+_BATCH = 1 << 16
+_PYTHON = "Install numpy and pyarrow for the Python of every machine of the cluster, the one that "
+_PYTHON += "PYSPARK_PYTHON names there; its version is that of this machine"
+_RELEASES = ": questions are answered, and tables larger than memory cannot be published"
 
 
 class SparkBench:
-    """Selects from the chosen rows where they are.
-
-    In the SQL, `handed` is the name given, and `gathered` all that was gathered.
-    """
+    """A `Bench` that selects from the chosen rows where they are."""
 
     def __init__(self) -> None:
         self._gathered: list[tuple[Chosen, str]] = []
 
     def select(self, table: Chosen, sql: str) -> Sequence[tuple[Any, ...]]:
-        """The rows of a SELECT from the rows of this name."""
         return table.session.run(f"WITH {table.handed} {sql}")
 
     def gather(self, table: Chosen, sql: str) -> None:
@@ -61,18 +57,15 @@ class SparkBench:
         self._gathered.append((table, sql))
 
     def gathered(self, sql: str) -> Sequence[tuple[Any, ...]]:
-        """The rows of a SELECT from what was gathered; none if nothing was."""
         if not self._gathered:
             return []
         ((table, inner),) = self._gathered
         return table.session.run(f"WITH {table.handed}, gathered AS ({inner}) {sql}")
 
     def clear(self) -> None:
-        """Forgets what was gathered."""
         self._gathered.clear()
 
     def close(self) -> None:
-        """Forgets everything."""
         self.clear()
 
 
@@ -85,7 +78,7 @@ class Chosen:
 
     @property
     def handed(self) -> str:
-        """What stands after WITH."""
+        """The table `handed` of a WITH clause."""
         return f"handed AS (SELECT * FROM {SPARK.quoted(self.name)})"  # noqa: S608
 
 
@@ -100,7 +93,7 @@ class SparkSpread(Place):
 
     session: ClusterSession
 
-    def parts(self, people: People, rows: Crowd, every: bool) -> Iterator[Chosen]:
+    def parts(self, people: People, rows: UnitRows, every: bool) -> Iterator[Chosen]:
         """All rows at once."""
         limit, groups = limits(people)
         session = self.session
@@ -113,67 +106,6 @@ class SparkSpread(Place):
         yield Chosen(session, session.named(chosen))
 
 
-# -- All rows of a table in Spark: what cannot be read, and what releases are made of --------------
-
-_BATCH = 1 << 16
-
-
-def validate(table: Stored, session: ClusterSession, digest: str) -> Validated:
-    """Reads every declared column of every row; what is found is for the holder alone.
-
-    Parameters
-        digest: by what the table is known again.
-    """
-    logical = unfilled(table)
-    checks = checks_of(logical)
-    (row,) = session.run(logical.select(checks.chosen()))
-    return checks.validated(row, digest)
-
-
-def read_all(table: Stored, session: ClusterSession) -> Rows:
-    """Every row, as `Engine.read_all` says."""
-    return read_rows(table, session, types_of(table, session))
-
-
-def types_of(table: Stored, session: ClusterSession) -> Types:
-    """How Spark stores each column."""
-    names = ", ".join(table.dialect.quoted(held.name) for held in table.held.values())
-    stored = session.arrow(f"SELECT {names} FROM {table.sql} LIMIT 0").schema  # noqa: S608
-
-    def type_of(held: Held) -> pyarrow.DataType | None:
-        return None if held.stored == Written() else stored.field(held.name).type
-
-    return type_of
-
-
-@contextmanager
-def keep_rows(
-    table: Stored,
-    session: ClusterSession,
-    numbers: Callable[[pyarrow.RecordBatch], Numbers],
-    width: int,
-    named: Callable[[str, pyarrow.Array], None] | None,
-) -> Iterator[KeptThere]:
-    """All rows in passes, as `Spread.keep` says; the folder is that of this process, which all
-    machines must reach."""
-    logical, scratch = unfilled(table), Scratch()
-    try:
-        frame = session.of(write_logical(table, ()))
-        with keep(frame, numbers, width, str(scratch.path)) as passes:
-            told = handed_over(logical, session, types_of(table, session), passes.rows)
-            tests = [count_where(f"{logical.whole(name)} IS NULL") for name in told.unreadable]
-            counted = session.run(logical.select(tests))[0] if tests else ()
-            for name in told.types if named is not None else ():
-                if name not in told.unreadable:
-                    own = f"{logical.raw(name)} AS {table.dialect.quoted(name)}"
-                    for part in session.batches(logical.select([own]), _BATCH):
-                        assert named is not None  # noqa: S101 - or no name is read
-                        named(name, part.column(0))
-            yield KeptThere(passes, told, dict(zip(told.unreadable, counted, strict=True)))
-    finally:
-        scratch.close()
-
-
 def write_logical(table: Stored, columns: Sequence[str]) -> str:
     """The SELECT of the logical values of these columns, or of all that are no identifiers."""
     logical = unfilled(table)
@@ -181,13 +113,6 @@ def write_logical(table: Stored, columns: Sequence[str]) -> str:
     named = columns or [c.name for c in declared if not isinstance(c, Identifier)]
     chosen = [f"{logical.whole(name)} AS {table.dialect.quoted(name)}" for name in named]
     return logical.select(chosen)
-
-
-# -- What a table in Spark lacks before it can be asked --------------------------------------------
-
-_PYTHON = "Install numpy and pyarrow for the Python of every machine of the cluster, the one that "
-_PYTHON += "PYSPARK_PYTHON names there; its version is that of this machine"
-_RELEASES = ": questions are answered, and tables larger than memory cannot be published"
 
 
 def examine(source: Cluster) -> Iterator[Finding]:
@@ -209,22 +134,14 @@ def examine(source: Cluster) -> Iterator[Finding]:
         yield Finding("machines", "fine", found + (_RELEASES if "without" in found else ""))
 
 
-def chooses(session: ClusterSession) -> bool:
-    """Whether the machines can choose rows of persons."""
-    return _versions(session) is not None
-
-
 def _versions(session: ClusterSession) -> str | None:
-    """What a machine of the cluster has; None if Python with numpy and pyarrow does not run."""
+    """The versions on a machine of the cluster; None if Python, numpy or pyarrow is missing."""
     with quiet(), suppress(Exception):
         one = session.of("SELECT 1 AS one").mapInArrow(by_value(equipped), "found string")
         with watched(one.sparkSession, FREE):
             ((words,),) = one.collect()
         return str(words)
     return None
-
-
-# -- Counts of a table in Spark, made by its machines ----------------------------------------------
 
 
 @contextmanager
@@ -252,57 +169,39 @@ def _run(session: ClusterSession, sql: str) -> Iterator[pyarrow.RecordBatch]:
     raise refuse("engine.rows-not-read")
 
 
-# A table in Spark as Arrow columns, without a schema: for those who evaluate it, and for the
-# draft.
-
-
-def open_table(
-    source: InSpark,
-) -> tuple[tuple[str, ...], Callable[[Sequence[str]], pyarrow.Table]]:
+def open_table(source: InSpark) -> tuple[tuple[str, ...], Load]:
     """The names of a table's columns, and how they are read; refused if it is no table.
 
     Decimals are read as doubles. The columns asked for must fit into memory.
     """
-    session = ClusterSession(source)
-    try:
-        names = tuple(name for name, _ in session.columns)
-    finally:
-        session.close()
-    return names, lambda chosen: _load(source, chosen, None)
+    return tuple(name for name, _ in _columns(source)), lambda chosen: _load(source, chosen, None)
 
 
 def describe(source: InSpark, *, values: bool) -> list[Described]:
-    """The columns of a table; with `values`, also what its rows hold."""
-    session = ClusterSession(source)
-    try:
-        names = [n for n, kind in session.columns if not isinstance(storage(kind), Opaque)]
-    finally:
-        session.close()
+    """The columns of a table; with `values`, also the values that its rows have."""
+    names = [n for n, kind in _columns(source) if not isinstance(storage(kind), Opaque)]
     every = _load(source, names, None) if values else None
     return describe_arrow(_load(source, names, LOOKED_AT), every)
 
 
+def _columns(source: InSpark) -> tuple[tuple[str, str], ...]:
+    with closing(ClusterSession(source)) as session:
+        return session.columns
+
+
 def _load(source: InSpark, names: Sequence[str], most: int | None) -> pyarrow.Table:
-    session, found = ClusterSession(source), None
-    try:
+    with closing(ClusterSession(source)) as session:
         kinds = dict(session.columns)
-        listed = ", ".join(_chosen(SPARK.quoted(name), kinds[name]) for name in names)
-        limit = "" if most is None else f" LIMIT {most}"
+
+        def chosen(name: str) -> str:
+            own = SPARK.quoted(name)
+            return f"{SPARK.seen(own, storage(kinds[name]))} AS {own}"
+
+        listed, limit = ", ".join(map(chosen, names)), "" if most is None else f" LIMIT {most}"
         with suppress(Exception):
-            found = session.arrow(f"SELECT {listed} FROM {SPARK.quoted(session.name)}{limit}")  # noqa: S608
-    finally:
-        session.close()
+            return session.arrow(f"SELECT {listed} FROM {SPARK.quoted(session.name)}{limit}")  # noqa: S608
     # raised out of reach of the error above, which may quote a row
-    if found is None:
-        raise refuse("engine.rows-not-read")
-    return found
-
-
-def _chosen(own: str, kind: str) -> str:
-    return f"{SPARK.seen(own, storage(kind))} AS {own}"
-
-
-# The engine for a table in Spark: its machines count, and only what was counted leaves them.
+    raise refuse("engine.rows-not-read")
 
 
 class Spark(Relational[ClusterSession]):
@@ -310,9 +209,9 @@ class Spark(Relational[ClusterSession]):
 
     Guarantee
         As `Engine`: exact integers that depend on the multiset of rows only, and one `EngineFault`
-        of fixed text for whatever goes wrong. Only what was counted reaches this process, except
-        where a table is published. A part of the work that is done again, because a machine was
-        lost, finds the same: what is drawn there follows from a key that one question has.
+        of fixed text for every failure. Only counts reach this process, except where a table is
+        published. A part of the work that is done again, because a machine was lost, gives the same
+        result: what is drawn there follows from a key that one question has.
         A column that is not declared is invisible.
 
     Parameters
@@ -321,22 +220,25 @@ class Spark(Relational[ClusterSession]):
     """
 
     reopens = False  # the gateway to the JVM is the process's own
+    _session: ClusterSession | None
 
     def __init__(self, source: InSpark, schema: Table) -> None:
         super().__init__(schema.unit, SparkBench, SPARK)
-        self._session: ClusterSession | None = ClusterSession(source)
+        self._session = session = ClusterSession(source)
         try:
-            columns = [(name, storage(kind)) for name, kind in self._session.columns]
+            columns = [(name, storage(kind)) for name, kind in session.columns]
             held = {
                 column.name.lower(): held_as(column, columns, SPARK.words)
                 for column in stored_columns(schema)
             }
-            table = SPARK.quoted(self._session.name)
-            self._table = Stored(table, held, schema.columns, SPARK)
+            self._table = Stored(SPARK.quoted(session.name), held, schema.columns, SPARK)
             self._check()
-            self._probe()
-            if isinstance(source, Cluster):
-                self.files = _known(source, self._session, "\n".join(how_read(schema)))
+            self._probe(session)
+            paths, how = paths_of(source), "\n".join(how_read(schema))
+            if paths:
+                self.files = Watched(paths).read_as(how)
+            elif isinstance(source, Cluster):
+                self.files = InServer(".".join(source.table) or "files", session.described, how)
         except BaseException:
             self.close()
             raise
@@ -346,17 +248,14 @@ class Spark(Relational[ClusterSession]):
 
         Refused where rows of persons are chosen and no machine could: later it would be paid for.
         """
-
         persons = self._unit != RECORD
-        if persons and self._session is not None and not chooses(self._session):
+        if persons and self._session is not None and _versions(self._session) is None:
             raise refuse("engine.spark-workers-lack-numpy")
         digest = "" if self.files is None else self.files.digest()
-        return self._within(lambda session: validate(self._table, session, digest))
-
-    def read_all(self) -> Rows:
-        """Every row, for those who publish the table."""
-
-        return self._within(lambda session: read_all(self._table, session))
+        logical = unfilled(self._table)
+        checks = checks_of(logical)
+        sql = logical.select(checks.chosen())
+        return self._within(lambda session: checks.validated(session.run(sql)[0], digest))
 
     @contextmanager
     def keep(
@@ -365,12 +264,27 @@ class Spark(Relational[ClusterSession]):
         width: int,
         named: Callable[[str, pyarrow.Array], None] | None,
     ) -> Iterator[KeptThere]:
-        """All rows in passes, on the machines that hold them."""
-
-        if self._session is None:
+        """All rows in passes, as `Spread.keep` says; the folder is that of this process, which all
+        machines must reach."""
+        session = self._session
+        if session is None:
             raise EngineFault(FAULT)
-        with keep_rows(self._table, self._session, numbers, width, named) as kept:
-            yield kept
+        logical, scratch = unfilled(self._table), Scratch()
+        try:
+            frame = session.of(write_logical(self._table, ()))
+            with keep(frame, numbers, width, str(scratch.path)) as passes:
+                told = handed_over(logical, session, self._types(session), passes.rows)
+                tests = [count_where(f"{logical.whole(name)} IS NULL") for name in told.unreadable]
+                counts = session.run(logical.select(tests))[0] if tests else ()
+                identifiers = [name for name in told.types if name not in told.unreadable]
+                for name in identifiers if named is not None else ():
+                    own = f"{logical.raw(name)} AS {SPARK.quoted(name)}"
+                    for part in session.batches(logical.select([own]), _BATCH):
+                        assert named is not None  # noqa: S101 - or no name is read
+                        named(name, part.column(0))
+                yield KeptThere(passes, told, dict(zip(told.unreadable, counts, strict=True)))
+        finally:
+            scratch.close()
 
     def logical_frame(self, *columns: str) -> DataFrame:
         """The logical values of these columns, or of all that are no identifiers, for every row.
@@ -378,35 +292,30 @@ class Spark(Relational[ClusterSession]):
         Whole numbers of 64 bits: grid steps, category numbers, 0 and 1; null where missing. What
         the schema declares for missing values is not filled in. Nothing is computed yet.
         """
-
         return self._within(lambda session: session.of(write_logical(self._table, columns)))
 
-    def _probe(self) -> None:
-        """Refuses a table that Spark itself would not read so; no row is read."""
-        logical, read = Logical(self._table), False
+    def _probe(self, session: ClusterSession) -> None:
+        """Refuses a table whose declared columns Spark cannot read; no row is read."""
+        logical = Logical(self._table)
         for held in self._table.held.values():
             logical.raw(held.column.name)
         with quiet(), suppress(Exception):
-            assert self._session is not None  # noqa: S101 - it was opened just now
-            self._session.of(logical.write()).schema  # noqa: B018 - Spark looks at names and types
-            read = True
-        if not read:
-            raise refuse("engine.spark-columns-unreadable")
+            session.of(logical.write()).schema  # noqa: B018 - Spark looks at names and types
+            return
+        raise refuse("engine.spark-columns-unreadable")
 
     def _people(self, state: ClusterSession) -> Place:
-        from ..contribution_bounds.rows_by_unit import Reader
-
         reader = Reader(state.run, state.arrow)
         return SparkSpread(self._table, reader, self._opened_bench, SPARK, SYSTEM, state)
 
     def _types(self, state: ClusterSession) -> Types:
+        names = ", ".join(SPARK.quoted(held.name) for held in self._table.held.values())
+        stored = state.arrow(f"SELECT {names} FROM {self._table.sql} LIMIT 0").schema  # noqa: S608
 
-        return types_of(self._table, state)
+        def type_of(held: Held) -> pyarrow.DataType | None:
+            return None if held.stored == Written() else stored.field(held.name).type
 
-    def _let_go(self) -> None:
-        if self._session is not None:
-            self._session.close()
-        self._session = None
+        return type_of
 
     @contextmanager
     def _state(self) -> Iterator[ClusterSession]:
@@ -416,10 +325,3 @@ class Spark(Relational[ClusterSession]):
             yield self._session
         finally:
             self._session.sweep()
-
-
-def _known(source: Cluster, session: ClusterSession, how: str) -> Known:
-    paths = paths_of(source)
-    if paths:
-        return Watched(paths).read_as(how)
-    return InServer(".".join(source.table) or "files", session.described, how)

@@ -1,9 +1,9 @@
 """Rows of whole numbers that stay on the machines of a cluster, read in passes and sorted there.
 
-What is made of rows is written as Parquet files before it is used: what was drawn for a row is then
-drawn once, whatever machine is lost. Sorts are by ranges, and a place in the order is the place in
-its range and how many rows lie in the ranges before: nothing is ever sorted by one machine. Only
-what `sum`, `sort`, `tally`, `batches` and `take` give reaches this process, some rows at a time;
+New rows are written as Parquet files before they are used: what was drawn for a row is then drawn
+once, whatever machine is lost. Sorts are by ranges, and a position in the order is the position in
+its range plus the number of rows in the ranges before: nothing is ever sorted by one machine. Only
+the results of `sum`, `sort`, `tally`, `batches` and `take` reach this process, some rows at a time;
 a released table is written where it lies.
 
 The machines need Tenue, and a folder that all of them reach.
@@ -12,6 +12,7 @@ The machines need Tenue, and a folder that all of them reach.
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ import numpy as np
 from ...errors import EngineFault
 from ...noise.keyed_stream import fresh_key, numbered_words
 from ...noise.source import Source
-from ..contract import FAULT, Numbers, Part
+from ..contract import FAULT, Key, Numbers, Part
 from ..passes.parquet_parts import check_parts, write_part
 from . import session
 from .session import quiet, watched
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 _ROW = "r"
 _PART = 40
-"""A row is known by its partition, and by its place there in so many bits."""
+"""The number of a row is its partition, followed by this many bits for its position there."""
 _BATCH = 1 << 16
 """Rows that this process looks at together."""
 
@@ -50,22 +51,21 @@ def keep(
     """The rows of a data frame as `Passes`, as long as the context lasts.
 
     Parameters
-        numbers: so many whole numbers for each row of a batch.
+        numbers: makes `width` whole numbers of each row of a batch.
         folder: a private one for files, which all machines reach.
     """
-    place = _Place(folder, count())
-    made = place.written(frame, lambda batches: map(numbers, batches), _names(width))
-    try:
+    written = _Folder(folder, count()).written(
+        frame, lambda batches: map(numbers, batches), _names(width)
+    )
+    with _until_end(written) as made:
         yield made
-    finally:
-        made.forget()
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where files lie."""
+class _Folder:
+    """The folder of all files, and the numbers of the next ones."""
 
-    folder: str
+    path: str
     numbers: Iterator[int]
 
     def written(
@@ -74,7 +74,7 @@ class _Place:
         make: Callable[[Batches], Iterator[Numbers]],
         names: Sequence[str],
     ) -> OnSpark:
-        """What is made of each partition, written, with a number for each row."""
+        """The rows made of each partition, written, with a number for each row."""
 
         def work(batches: Batches) -> Batches:
             from pyspark import TaskContext
@@ -95,8 +95,8 @@ class _Place:
         return self.numbered(made, names)
 
     def fresh(self) -> str:
-        """Where files may be written that are not there yet."""
-        return f"{self.folder}/{next(self.numbers)}"
+        """A path for new files."""
+        return f"{self.path}/{next(self.numbers)}"
 
     def numbered(self, frame: DataFrame, names: Sequence[str]) -> OnSpark:
         """Rows that have their numbers, written."""
@@ -111,36 +111,32 @@ class _Place:
 
 
 class OnSpark:
-    """The rows, as `Passes` says.
+    """`Passes` over files of the cluster.
 
     sizes: how many rows each partition had when they were written.
     """
 
     def __init__(
         self,
-        place: _Place,
+        folder: _Folder,
         frame: DataFrame,
         names: tuple[str, ...],
         sizes: dict[int, int],
         path: str,
     ) -> None:
-        self._place, self._frame, self._names, self._sizes = place, frame, names, sizes
+        self._folder, self._frame, self._names, self._sizes = folder, frame, names, sizes
         self._path = path
         self.rows = sum(sizes.values())
 
     def only(self, *columns: int) -> OnSpark:
-        """The same files, without the others."""
         names = tuple(self._names[j] for j in columns)
-        return OnSpark(self._place, self._frame, names, self._sizes, self._path)
+        return OnSpark(self._folder, self._frame, names, self._sizes, self._path)
 
     def forget(self) -> None:
         """Removes the files, where this process can."""
-        import shutil
-
         shutil.rmtree(self._path, ignore_errors=True)
 
     def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
-        """What `measure` gives of each partition, added up here."""
         width = len(self._names)
 
         def work(batches: Batches) -> Batches:
@@ -172,49 +168,42 @@ class OnSpark:
         given = self._frame.select(_ROW, *self._names)
         with _asked(given):
             frame = given.mapInArrow(_silent(work), _kinds([_ROW, *names]))
-        made = self._place.numbered(frame, names)
+        made = self._folder.numbered(frame, names)
         if made.rows < self.rows:
             some = made
             ordered = some._frame.orderBy(_ROW).select(*names)
-            made = self._place.written(ordered, _as_they_are(len(names)), names)
+            made = self._folder.written(ordered, _as_they_are(len(names)), names)
             some.forget()
-        try:
+        with _until_end(made):
             yield made
-        finally:
-            made.forget()
 
-    def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
-        """The keys, sorted in ranges; a range is fetched when the one before was read."""
+    def sort(self, key: Key) -> Iterator[Sequence[Numbers]]:
+        """In ranges; a range is fetched when the one before was read."""
         keys = self._keys(lambda rows, _: key(rows))
         return self._columns(keys.orderBy(keys.columns), self.rows)
 
-    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
-        """The keys, counted where they are, then sorted in ranges."""
+    def tally(self, key: Key) -> Iterator[Sequence[Numbers]]:
+        """Counted where they are, then sorted in ranges."""
         keys = self._keys(lambda rows, _: key(rows))
         counted = keys.groupBy(keys.columns).count().orderBy(keys.columns)
         return self._columns(counted, self.rows, counted=True)
 
     @contextmanager
-    def number(
-        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
-    ) -> Iterator[OnSpark]:
-        """Keys and random words sorted in ranges, and their places joined to the rows."""
+    def number(self, key: Key, source: Source) -> Iterator[OnSpark]:
+        """Keys and random words sorted in ranges, and their positions joined to the rows."""
         drawn = fresh_key(source)
         keys = self._keys(lambda rows, ids: [*key(rows), *_words(drawn, ids), ids])
         places = self._placed(keys, len(keys.columns) - 1, [_ROW])
-        name = f"n{next(self._place.numbers)}"
+        name = f"n{next(self._folder.numbers)}"
         joined = self._frame.join(places, _ROW).selectExpr(_ROW, *self._names, f"place AS {name}")
-        made = self._place.numbered(joined, [*self._names, name])
-        try:
+        with _until_end(self._folder.numbered(joined, [*self._names, name])) as made:
             yield made
-        finally:
-            made.forget()
 
     @contextmanager
     def permute(
         self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
     ) -> Iterator[OnSpark]:
-        """Rows by group and random words, values by group: joined by their places in the order."""
+        """Rows by group and random words, values by group, joined by position."""
         key = fresh_key(source)
         drawn = self._keys(lambda rows, ids: [label(rows), *_words(key, ids), ids])
         receivers = self._placed(drawn, 3, [_ROW])
@@ -228,27 +217,19 @@ class OnSpark:
         replaced = {self._names[j]: name for j, name in zip(columns, moved, strict=True)}
         every = [f"{replaced.get(name, name)} AS {name}" for name in self._names]
         joined = self._frame.join(pairs, _ROW).selectExpr(_ROW, *every)
-        made = self._place.numbered(joined, self._names)
-        try:
+        with _until_end(self._folder.numbered(joined, self._names)) as made:
             yield made
-        finally:
-            made.forget()
 
     @contextmanager
     def shuffle(self, source: Source) -> Iterator[OnSpark]:
-        """All columns, sorted by random words in ranges."""
         key = fresh_key(source)
-        width = len(self._names)
         keys = self._keys(lambda rows, numbers: [*_words(key, numbers), *rows.T])
         ordered = keys.orderBy("k0", "k1").select(keys.columns[2:])
-        made = self._place.written(ordered, _as_they_are(width), self._names)
-        try:
+        written = self._folder.written(ordered, _as_they_are(len(self._names)), self._names)
+        with _until_end(written) as made:
             yield made
-        finally:
-            made.forget()
 
     def batches(self) -> Iterator[Numbers]:
-        """Some rows at a time, in the order of their numbers."""
         yield np.zeros((0, len(self._names)), np.int64)
         for columns in self._columns(self._frame.orderBy(_ROW).select(*self._names), self.rows):
             yield np.stack(columns, axis=1)
@@ -298,7 +279,7 @@ class OnSpark:
         return self._frame.select(*self._names)
 
     def _keys(self, make: Callable[[Numbers, Numbers], Sequence[Numbers]]) -> DataFrame:
-        """What is made of rows and their numbers, as columns k0, k1, ..."""
+        """The columns k0, k1, ... that `make` gives of rows and their numbers."""
         width = len(self._names)
         nothing = np.zeros(0, np.int64)
         names = _names(len(make(np.zeros((0, width), np.int64), nothing)), "k")
@@ -312,11 +293,11 @@ class OnSpark:
         return self._frame.select(_ROW, *self._names).mapInArrow(_silent(work), _kinds(names))
 
     def _placed(self, keys: DataFrame, sorted_by: int, names: Sequence[str]) -> DataFrame:
-        """What follows the first columns of keys, with its place in their order."""
+        """The columns of keys after those sorted by, with their position in that order."""
         width = len(names)
         ordered = keys.orderBy(keys.columns[:sorted_by]).select(keys.columns[sorted_by:])
         inner = _names(width, "w")
-        made = self._place.written(ordered, _as_they_are(width), inner)
+        made = self._folder.written(ordered, _as_they_are(width), inner)
         begins, total = [], 0
         for part in range(max(made._sizes, default=0) + 1):
             begins.append(total)
@@ -345,11 +326,9 @@ class OnSpark:
         They come through files: handed over by Spark itself, a whole partition would have to fit
         into the driver's memory.
         """
-        import shutil
-
         import pyarrow.parquet
 
-        path = self._place.fresh()
+        path = self._folder.fresh()
         try:
             files = None
             with _asked(frame):
@@ -364,8 +343,17 @@ class OnSpark:
             shutil.rmtree(path, ignore_errors=True)
 
 
+@contextmanager
+def _until_end(made: OnSpark) -> Iterator[OnSpark]:
+    """Rows whose files are removed with the context."""
+    try:
+        yield made
+    finally:
+        made.forget()
+
+
 def _place_of(file: Path) -> tuple[int, str]:
-    """The partition that a file is of, and its name: numbers above 99999 are longer texts."""
+    """The number of a file's partition, and its name: numbers above 99999 are longer texts."""
     return int(file.name.split("-")[1]), file.name
 
 
@@ -373,7 +361,7 @@ def _place_of(file: Path) -> tuple[int, str]:
 def _asked(frame: DataFrame) -> Iterator[None]:
     """Leaves the block where Spark fails, or no machine works for too long.
 
-    Whoever comes after it raises the one fault, out of reach of Spark's error, which may quote a
+    The code after the block raises the one fault, out of reach of Spark's error, which may quote a
     value.
     """
     try:

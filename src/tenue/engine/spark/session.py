@@ -1,4 +1,4 @@
-"""A session of Spark: how it is reached, what it is told, and when it is given up."""
+"""A session of Spark: how it is reached, its settings, and when it is given up."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ def watched(spark: SparkSession, seconds: float) -> Iterator[None]:
     However long the work takes, it is not cancelled while one machine does a part of it.
     """
     tag, busy = f"tenue_watch_{os.getpid()}_{next(_watch_numbers)}", _busy(spark)
-    with _by_word(spark, tag, seconds) if busy is None else _by_looking(spark, tag, busy, seconds):
+    with (
+        _by_progress(spark, tag, seconds)
+        if busy is None
+        else _by_looking(spark, tag, busy, seconds)
+    ):
         yield
 
 
@@ -64,15 +68,15 @@ def _by_looking(
         yield
     finally:
         done.set()
-        with suppress(Exception):  # whoever stops Spark meanwhile removes the tag too
+        with suppress(Exception):  # stopping Spark meanwhile removes the tag too
             spark.sparkContext.removeJobTag(tag)
 
 
 @contextmanager
-def _by_word(spark: SparkSession, tag: str, seconds: float) -> Iterator[None]:
-    """For Spark Connect, whose server sends word every few seconds.
+def _by_progress(spark: SparkSession, tag: str, seconds: float) -> Iterator[None]:
+    """For Spark Connect, whose server reports progress every few seconds.
 
-    Silence is not counted: it is also that of somebody who reads the rows slowly.
+    Silence is not counted: it also comes from reading the rows slowly.
     """
     idle: dict[str | None, float] = {}
 
@@ -90,7 +94,7 @@ def _by_word(spark: SparkSession, tag: str, seconds: float) -> Iterator[None]:
         if done or inflight_tasks or not waiting:
             idle.pop(operation_id, None)
         elif time.monotonic() - idle.setdefault(operation_id, time.monotonic()) > seconds:
-            # beside this thread, which is about to read what comes of it
+            # beside this thread, which is about to read the result
             threading.Thread(target=give_up, daemon=True).start()
 
     handler: Any = heard
@@ -105,7 +109,7 @@ def _by_word(spark: SparkSession, tag: str, seconds: float) -> Iterator[None]:
 
 
 def _busy(spark: SparkSession) -> Callable[[], bool] | None:
-    """Tells whether a machine does something, or nothing waits for one."""
+    """A check whether a machine does something, or nothing waits for one."""
     tracker = None
     with suppress(Exception):
         tracker = spark.sparkContext.statusTracker()
@@ -122,14 +126,12 @@ def _busy(spark: SparkSession) -> Callable[[], bool] | None:
     return busy
 
 
-# A session of Spark: how it is reached, what it is told, and the statements that run in it.
-
 _START = {
     "spark.app.name": "tenue",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.eventLog.enabled": "false",
-    # logs would quote rows, and those of a cluster's machines are not silenced from here
+    # logs would quote rows, and the logs of a cluster's machines cannot be silenced from here
     "spark.log.level": "OFF",
     "spark.driver.extraJavaOptions": "-Dlog4j2.level=OFF",
     "spark.executor.extraJavaOptions": "-Dlog4j2.level=OFF",
@@ -140,7 +142,7 @@ _NEEDED = {
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
     "spark.sql.caseSensitive": "false",
 }
-"""What statements mean depends on these; all are as Spark has them by itself."""
+"""The meaning of statements depends on these; all are Spark's defaults."""
 _ZONE = "spark.sql.session.timeZone"
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _PORTS = {"spark": 7077, "sc": 15002}
@@ -148,7 +150,7 @@ _REMOTE = "sc:"
 _MODE = "SPARK_CONNECT_MODE_ENABLED"
 _WAIT = 10
 FREE = 120
-"""Seconds in which a processor of a cluster must get free."""
+"""Seconds within which a processor of a cluster must become free."""
 _numbers = count(1)
 _kept: list[Scratch] = []
 
@@ -162,7 +164,7 @@ class ClusterSession:
         failure is written down by this process.
 
     frame: the table.
-    version: that of Spark.
+    version: the version of Spark.
     """
 
     def __init__(self, source: InSpark) -> None:
@@ -183,9 +185,9 @@ class ClusterSession:
             return tuple((one.name, one.dataType.simpleString()) for one in self.frame.schema)
 
     def described(self) -> str:
-        """What the catalogue says of the table now, in words; nothing if it is gone."""
+        """The catalogue's present entry of the table, in words; empty if it is gone."""
         with quiet(), suppress(Exception):
-            assert isinstance(self._source, Cluster)  # noqa: S101 - a given frame has no place
+            assert isinstance(self._source, Cluster)  # noqa: S101 - a given frame has no address
             found = _read(self._spark, self._source)
             kinds = [f"{one.name} {one.dataType.simpleString()}" for one in found.schema]
             return "\n".join([self._source.address, *self._source.table, self._source.path, *kinds])
@@ -199,28 +201,26 @@ class ClusterSession:
         return name
 
     def sweep(self, keep: int = 1) -> None:
-        """Removes the names that were given, except that of the table."""
+        """Removes the names that were given, except the table's."""
         for name in self._names[keep:]:
             with quiet(), suppress(Exception):
                 self._spark.catalog.dropTempView(name)
         del self._names[keep:]
 
     def of(self, sql: str) -> DataFrame:
-        """What a SELECT means; nothing is computed yet."""
+        """The data frame of a SELECT; nothing is computed yet."""
         return self._spark.sql(sql)
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
-        """The rows of a SELECT."""
         with quiet(), watched(self._spark, FREE):
             return [tuple(row) for row in self.of(sql).collect()]
 
     def arrow(self, sql: str) -> pyarrow.Table:
-        """The rows of a SELECT, as an Arrow table."""
         with quiet(), watched(self._spark, FREE):
             return self.of(sql).toArrow()
 
     def batches(self, sql: str, size: int) -> Iterator[pyarrow.RecordBatch]:
-        """The same, so many rows at a time; a partition is fetched when the one before was read."""
+        """Those of a SELECT; a partition is fetched when the one before was read."""
         import pyarrow
 
         with quiet(), watched(self._spark, FREE):
@@ -263,7 +263,7 @@ def _frame(source: Cluster) -> DataFrame:
     spark = _started(source)
     with suppress(Exception):
         found = _read(spark, source)
-        found.schema  # noqa: B018 - Spark Connect finds out only now
+        found.schema  # noqa: B018 - Spark Connect notices only now
         return found
     # raised out of reach of the error above
     if source.path:
@@ -281,13 +281,11 @@ def _started(source: Cluster) -> SparkSession:
     """A session of its own at this address."""
     if not source.is_here:
         check_reached(source.address)
-    made: SparkSession | Refused | None = None
+    made: SparkSession | Refused = refuse("engine.spark-unreachable")
     with suppress(Exception):
-        far = source.address.startswith(_REMOTE)
-        made = by_connect(source.address) if far else _classic(source)
+        remote = source.address.startswith(_REMOTE)
+        made = by_connect(source.address) if remote else _classic(source)
     # raised out of reach of the error above
-    if made is None:
-        raise refuse("engine.spark-unreachable")
     if isinstance(made, Refused):
         raise made
     if not source.is_here and not is_free(made, FREE):
@@ -296,7 +294,7 @@ def _started(source: Cluster) -> SparkSession:
 
 
 def is_free(spark: SparkSession, seconds: float) -> bool:
-    """Whether the cluster does a small thing in so many seconds: Spark itself waits for ever."""
+    """Whether the cluster completes a small task in `seconds`; Spark itself waits for ever."""
     tag, done = f"tenue_{os.getpid()}_{next(_numbers)}", threading.Event()
 
     def try_it() -> None:
@@ -320,8 +318,8 @@ def is_free(spark: SparkSession, seconds: float) -> bool:
 def by_connect(address: str) -> SparkSession:
     """A session by Spark Connect.
 
-    What PySpark notes about it in the environment is taken back: else it would take every other
-    session for one of that kind, those of programs that this process starts included.
+    PySpark's note about it in the environment is removed: else PySpark would take every other
+    session, also in programs that this process starts, for one of that kind.
     """
     from pyspark.sql import SparkSession
 
@@ -349,14 +347,14 @@ def _classic(source: Cluster) -> SparkSession | Refused:
         return refuse("engine.spark-needs-java")
     made = _java(master)
     if source.is_here and "PYSPARK_PYTHON" not in os.environ:
-        # else whatever is called python3 would run beside the rows, and may have no pyarrow
+        # else any program called python3 would run beside the rows, and may have no pyarrow
         made.sparkContext.pythonExec = sys.executable
     return made
 
 
 def _java(master: str) -> SparkSession:
-    """A Java process that keeps rows to itself: Spark by itself would put what it sorts into a
-    folder that everybody may read, and write about it on this process's screen."""
+    """A Java process that keeps rows to itself: by default Spark sorts in a folder that everybody
+    may read, and logs to this process's screen."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -374,10 +372,9 @@ def _java(master: str) -> SparkSession:
 
 def check_reached(address: str) -> None:
     """Refuses an address at which nobody listens: Spark itself would wait for minutes."""
-    parts, reached = urlsplit(address), False
+    parts = urlsplit(address)
     with suppress(OSError, ValueError):
         port = parts.port or _PORTS[parts.scheme]
         socket.create_connection((parts.hostname or "", port), timeout=_WAIT).close()
-        reached = True
-    if not reached:
-        raise refuse("engine.spark-unreachable")
+        return
+    raise refuse("engine.spark-unreachable")

@@ -1,13 +1,13 @@
-"""What SQL engines spell differently, and how texts write days and moments on all of them.
+"""The differences between SQL engines, and the form of days and moments in texts on all of them.
 
 A day is a year from 0001 to 9999, a month and a day, with - or / between them. A moment is a day, a
-space or T, hours and minutes, maybe seconds and a fraction of them. What ends in Z, UTC or an
-offset such as +02, +0230 or -05:00 is an instant, and read in UTC as stored instants are. Spaces
+space or T, hours and minutes, maybe seconds and a fraction of them. A moment that ends in Z, UTC or
+an offset such as +02, +0230 or -05:00 is an instant, and read in UTC as stored instants are. Spaces
 around do not count; infinity and -infinity, or inf, are beyond every bound. Everything else is no
 day and no moment: another order of day and month, a year of another length, 24:00, AM or PM.
 
-The patterns say so in words that every engine's regular expressions share. Whether a year has a
-29th of February they leave to the engine.
+The patterns use only what every engine's regular expressions share. Whether a year has a 29th of
+February is left to the engine.
 
 The rest of this room writes SQL that every engine reads alike, and asks a dialect for everything
 else. A new engine defines one dialect; nothing here changes.
@@ -41,10 +41,7 @@ LOCAL = f"^{_DAY}([ T]{_TIME})?$"
 INSTANT = f"^{_DAY}[ T]{_TIME}{_ZONE}$"
 """A moment with a zone."""
 NEVER, EVER = ("-infinity", "-inf"), ("infinity", "inf")
-"""In lower case, what is before every bound and what is after every bound."""
-
-
-# -- What SQL engines spell differently, in one object ---------------------------------------------
+"""In lower case, the words for a moment before, and after, every bound."""
 
 Stage = Callable[[str], str]
 """The SQL of a value, given the name of the stage before."""
@@ -53,10 +50,10 @@ Counted = tuple[list[Stage], int, int]
 """Stages that end in an integer, and the range of that."""
 
 SPACES = " \t\n\v\f\r"
-"""What does not count around a text."""
+"""Characters that do not count around a text."""
 
 LONGEST = 1000
-"""Signs that a written number has at most, without the spaces around it: some engines cannot read
+"""The most characters of a written number, without the spaces around it: some engines cannot read
 more, and fail."""
 
 _LONG = 2**63
@@ -73,21 +70,21 @@ class Dialect(ABC):
     """How one engine spells SQL.
 
     Guarantee
-        No value of a row makes what a dialect writes fail; NULL stays NULL.
+        No value of a row makes a dialect's SQL fail; NULL stays NULL.
 
     Parameters
-        long, huge: the types of whole numbers of 64 bits, and of at least 126; None if none is.
+        long, huge: the types of whole numbers of 64 bits, and of at least 126, if there is one.
         double, text, day, moment: the types of IEEE doubles, texts, days, and moments without zone.
         signed, unsigned: narrower types by their bits, in which rows are handed over.
         collation: the one that compares texts byte by byte.
-        divide: the sign of the quotient of whole numbers that are not negative, rounded down.
-        alias: what follows a SELECT in brackets after FROM.
+        divide: the operator that divides whole numbers that are not negative, rounded down.
+        alias: follows a SELECT in brackets after FROM.
+        trim: the function that removes given characters around a text.
         fails: whether a double that overflows, or underflows, is an error.
-        logged: whether statements may be written down by others; then no value of a row stands in
-            any of them.
+        logged: whether others may log statements; then no value of a row stands in any of them.
         scattered: whether rows lie on many machines, so that nothing can be sorted as a whole.
         digits: how many digits two decimals may have together whose product is exact.
-        bit: the type that a boolean becomes as a number; the narrowest if none is said.
+        bit: the type that a boolean becomes as a number; the narrowest if none is stated.
     """
 
     long: str
@@ -99,6 +96,7 @@ class Dialect(ABC):
     collation: str
     divide: str
     alias: str = ""
+    trim: str = "trim"
     fails: bool = False
     logged: bool = False
     scattered: bool = False
@@ -116,8 +114,8 @@ class Dialect(ABC):
         return '"' + name.replace('"', '""') + '"'
 
     def trimmed(self, text: str) -> str:
-        """A text without the `SPACES` around it. Unasked, every engine trims others."""
-        return f"trim({text}, {self.literal(SPACES)})"
+        """A text without the `SPACES` around it; the default set differs between engines."""
+        return f"{self.trim}({text}, {self.literal(SPACES)})"
 
     def number(self, value: float) -> str:
         """The literal of a double, which may stand after any operator."""
@@ -127,7 +125,7 @@ class Dialect(ABC):
         return text if value >= 0 else f"({text})"
 
     def holding(self, low: int, high: int) -> str:
-        """The narrowest integer type, of the two that are computed in, for this range."""
+        """The narrower of the integer types `long` and `huge` that holds this range."""
         if low >= -_LONG and high < _LONG:
             return self.long
         if self.huge is not None and low > -_HUGE and high < _HUGE:
@@ -139,11 +137,11 @@ class Dialect(ABC):
         return f"({sql}){self.alias}"
 
     def fenced(self, sql: str) -> str:
-        """The same, where an engine must not write out what the names of this SELECT stand for."""
+        """The same, where an engine must not put expressions in place of this SELECT's names."""
         return self.nested(sql)
 
     def quotient(self, value: str, divisor: int, kind: str) -> str:
-        """A whole number of this kind, not negative, by one above 0, rounded down."""
+        """A whole number of this type, not negative, divided by one above 0, rounded down."""
         return f"({value} {self.divide} {divisor})"
 
     def nearest(self, value: str, low: str, high: str) -> str:
@@ -154,16 +152,16 @@ class Dialect(ABC):
     def total(self, value: str, largest: int | None = None) -> str:
         """The exact sum of whole numbers, however large.
 
-        largest: how far from 0 none of them is beyond, where that is known.
+        largest: the largest absolute value of any of them, where that is known.
         """
         return f"SUM({value})"
 
     def stored(self, name: str, kind: Storage) -> str:
-        """A stored value, of which the engine takes nothing for granted: a double may be NaN."""
+        """A stored value about which the engine assumes nothing: a double may be NaN."""
         return name
 
     def seen(self, name: str, kind: Storage) -> str:
-        """A stored value as whoever reads all rows sees it, told apart byte by byte."""
+        """A stored value as a reader of all rows sees it, compared byte by byte."""
         return name
 
     def place(self) -> str:
@@ -175,15 +173,15 @@ class Dialect(ABC):
         return f"{self.place()} - 1"
 
     def hidden(self, name: str) -> str:
-        """A value of which the engine knows nothing but what the rows say, as no statistics."""
+        """A value whose statistics the engine does not use."""
         return name
 
-    @abstractmethod
     def is_nan(self, name: str) -> str:
         """Whether a double is NaN."""
+        return f"({name} = {self.number(math.nan)})"
 
     def is_endless(self, name: str) -> str:
-        """Whether a stored day or moment is infinite; an engine may have none such."""
+        """Whether a stored day or moment is infinite, on engines that have such."""
         return "FALSE"
 
     @abstractmethod
@@ -192,11 +190,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def category(self, text: str, words: str) -> str:
-        """The number of a text among the words, which are what the engine keeps in `Held.words`."""
+        """The number of a text among the words, as the engine keeps them in `Held.words`."""
 
     @abstractmethod
     def hash(self, value: str) -> str:
-        """A whole number of 64 bits, not negative, that equal values share and few others."""
+        """A whole number of 64 bits, not negative: equal for equal values, rarely for others."""
 
     @abstractmethod
     def quantiles(self, value: str, places: Sequence[str]) -> str:
@@ -205,12 +203,12 @@ class Dialect(ABC):
 
     @abstractmethod
     def days(self, low: int, high: int) -> Counted:
-        """How a stored day becomes days since 1970 began, cut to `low` and `high`."""
+        """How a stored day becomes days since 1970 began, clamped to `low` and `high`."""
 
     @abstractmethod
     def micros(self, stored: Moment, low: int, high: int) -> Counted:
-        """How a stored moment becomes microseconds since 1970 began; what is beyond `low` and
-        `high` may be cut to them."""
+        """How a stored moment becomes microseconds since 1970 began; values beyond `low` and `high`
+        may be clamped to them."""
 
     @abstractmethod
     def date(self, days: str) -> str:

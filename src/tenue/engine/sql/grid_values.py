@@ -24,11 +24,11 @@ Each row's steps depend on that row alone. Every |step count| is at most 2^62 (t
 more) and a table has fewer than 2^63 rows, so a total is below 2^125: the 126 bits that hold it do
 not overflow.
 
-A value is made in stages, each of which knows the one before by name, so that no expression is
-written, or computed, twice.
+A value is computed in stages, each of which refers to the one before by name, so that no expression
+is written, or computed, twice.
 
-A dialect clamps each in its own storage type first, where infinity and years that no other type can
-hold still compare; what comes out is integers from then on.
+A dialect clamps days and moments in their own storage type first, where infinity and years that no
+other type can hold still compare; from then on they are integers.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ from .int_expr import Whole, integer
 _EXACT = 2**53
 _TINY = 1e-290
 _HALVES = 2**52
-_NARROW_DECIMAL = 18  # two decimals of up to so many digits may be multiplied in as many, and fail
+_NARROW_DECIMAL = 18  # the product of two decimals of so few digits may overflow, and fail
+_MICRO = 10**6
+DAY = 24 * 60 * 60 * _MICRO
+"""The microseconds of a day."""
 
 
 def first_step(column: Bounded) -> int:
@@ -59,7 +62,7 @@ def last_step(column: Bounded) -> int:
 
 
 def with_missing(column: Bounded, stages: list[Stage]) -> list[Stage]:
-    """The stages, with the holder's value where there is none, if the holder declared one."""
+    """The stages, with the declared value for missing ones, if there is one."""
     if column.missing is None:
         return stages
     step = integer(first_step(column) + column.to_steps(column.missing))
@@ -94,7 +97,7 @@ def _written(column: Number, dialect: Dialect) -> list[Stage]:
     kind = f"DECIMAL({len(str(far)) + scale}, {scale})"
 
     def exact(name: str) -> str:
-        # a text is a number just if it is one as a double, whatever a decimal would make of it
+        # a text is a number exactly if it is one as a double, whatever it is as a decimal
         double = dialect.read(name, dialect.double)
         near = f"COALESCE({dialect.read(name, kind)}, {dialect.read(double, kind)})"
         cases = f"WHEN {dialect.is_nan(double)} THEN NULL "
@@ -126,7 +129,7 @@ def _floating(column: Number, dialect: Dialect) -> list[Stage]:
                 lambda name: _inside(name, *ends, dialect, tiny=column.grid > 1),
                 lambda name: f"CAST(FLOOR({name}{times}{over} + {half}) AS {dialect.long})",
             ]
-        # whatever is beyond 2^52 is clamped, so the two ways to round need not be told apart
+        # values beyond 2^52 are clamped, so both kinds of rounding give the same
         return [
             *guard,
             lambda name: f"FLOOR({name}{times}{over} + {half})",
@@ -171,26 +174,17 @@ def _inside(name: str, low: float, high: float, dialect: Dialect, *, tiny: bool)
 
 
 def _guard(column: Number, dialect: Dialect) -> list[Stage]:
-    """Cuts a double beyond the bounds, where what follows could fail; the steps stay the same."""
+    """Clamps a double far beyond the bounds, where later stages could fail; the steps stay the
+    same."""
     if not dialect.fails:
         return []
     far = float(2 * max(abs(column.low), abs(column.high)) + 2 * column.grid)
-    ends = (-far, far, math.inf, -_TINY, _TINY, 0.0)
-    below, above, infinity, under, over, zero = map(dialect.number, ends)
-
-    def guarded(name: str) -> str:
-        # only a grid above 1 makes a double smaller, and then what is tiny is nearest to 0
-        tiny = f"WHEN {name} > {under} AND {name} < {over} THEN {zero} " * (column.grid > 1)
-        return (
-            f"CASE WHEN {name} < {below} THEN {below} {tiny}WHEN {name} <= {above} THEN {name} "
-            f"WHEN {name} <= {infinity} THEN {above} END"
-        )
-
-    return [guarded]
+    # only a grid above 1 makes a double smaller, and then tiny ones are nearest to 0
+    return [lambda name: _inside(name, -far, far, dialect, tiny=column.grid > 1)]
 
 
 def _bounded(name: str, first: float, last: float, dialect: Dialect) -> str:
-    # an engine may order NaN above every number, so only the last condition stops it
+    # an engine may order NaN above every number, so only the last condition catches it
     low, high = dialect.number(first), dialect.number(last)
     return (
         f"CAST(CASE WHEN {name} < {low} THEN {low} WHEN {name} <= {high} THEN {name} "
@@ -282,7 +276,7 @@ def _decimal(units: int, scale: int) -> str:
 
 
 def finish(column: Bounded, rounded: Callable[[str], Whole]) -> list[Stage]:
-    """Rounds, then clamps to the bounds in 64 bits; what would change nothing is left out."""
+    """Rounds, then clamps to the bounds in 64 bits; stages without effect are left out."""
     probe = rounded("x")
     stages: list[Stage] = [] if probe.sql == "x" else [lambda name: rounded(name).sql]
 
@@ -314,13 +308,6 @@ def rounded_where(column: Column, stored: Storage, raw: str, dialect: Dialect) -
     return f"COALESCE({value} <> FLOOR({value}) AND NOT {dialect.is_nan(value)}, FALSE)"
 
 
-# -- Stored days and moments become whole grid steps. See `grid_values.py` for the rules -----------
-
-_MICRO = 10**6
-DAY = 24 * 60 * 60 * _MICRO
-"""The microseconds of a day."""
-
-
 def counts(column: Date | Datetime) -> tuple[int, int, int]:
     """The bounds and the grid, in days for a date and in microseconds for a datetime."""
     unit = 1 if isinstance(column, Date) else _MICRO
@@ -341,23 +328,21 @@ def time_stages(column: Date | Datetime, stored: Storage, dialect: Dialect) -> l
 def counted_stages(
     column: Date | Datetime, stored: Storage, low: int, high: int, dialect: Dialect
 ) -> Counted:
-    """How a stored day or moment becomes days or microseconds, as `counts` has them; what is beyond
-    `low` and `high` may be cut to them."""
+    """How a stored day or moment becomes days or microseconds, as in `counts`; values beyond `low`
+    and `high` may be clamped to them."""
     if isinstance(stored, Nothing):
         return [lambda _: f"CAST(NULL AS {dialect.long})"], low, high
-    reader = _days if isinstance(column, Date) else _micros
-    if isinstance(stored, Written):
-        typed: Storage = Moment(dialect.moment)
+    if not isinstance(stored, Written):
+        return (_days if isinstance(column, Date) else _micros)(low, high, stored, dialect)
+    if isinstance(column, Date):
+        kind, (stages, first, last) = dialect.day, dialect.days(low, high)
+    else:
         kind = dialect.moment
-        if isinstance(column, Date):
-            kind, typed = dialect.day, Day()
-        stages, first, last = reader(low, high, typed, dialect)
-        return [lambda name: dialect.read(name, kind), *stages], first, last
-    return reader(low, high, stored, dialect)
+        stages, first, last = dialect.micros(Moment(kind), low, high)
+    return [lambda name: dialect.read(name, kind), *stages], first, last
 
 
 def _days(low: int, high: int, stored: Storage, dialect: Dialect) -> Counted:
-    """Days since 1970 began."""
     if isinstance(stored, Day):
         return dialect.days(low, high)
     stages, first, last = _micros(low * DAY, high * DAY, stored, dialect)

@@ -20,10 +20,9 @@ def integer(value: int) -> str:
 class Whole:
     """An integer expression: NULL where the value is missing, else from `low` to `high`.
 
-    type: the expression's SQL type, one of the two that `dialect` computes in; the narrower one if
-        none is said.
-    before: what a constant was added to, and that constant. Two constants in a row are added here:
-        an engine may add them itself, in 64 bits, and fail where their sum is larger.
+    type: the expression's SQL type, `long` (the default) or `huge` of `dialect`.
+    before: the summand of a constant, and that constant. Two constants in a row are added here: an
+        engine may add them itself, in 64 bits, and fail where their sum is larger.
     """
 
     sql: str
@@ -58,7 +57,7 @@ class Whole:
         return Whole(f"({wide.sql} * {number})", low, high, self.dialect, wide.type)
 
     def floor_divide(self, divisor: int) -> Whole:
-        """The quotient by a constant above 0, rounded down. (SQL's own cuts towards 0.)"""
+        """The quotient by a constant above 0, rounded down. (SQL's own rounds towards 0.)"""
         if divisor == 1:
             return self
         low, high = self.low // divisor, self.high // divisor
@@ -66,15 +65,14 @@ class Whole:
             return self.constant(low)
         if low + 1 == high:
             # the divisor itself may be beyond every integer type
-            cut = integer(high * divisor)
-            cases = f"WHEN {self.sql} < {cut} THEN {integer(low)} "
-            cases += f"WHEN {self.sql} >= {cut} THEN {integer(high)}"
+            border = integer(high * divisor)
+            cases = f"WHEN {self.sql} < {border} THEN {integer(low)} "
+            cases += f"WHEN {self.sql} >= {border} THEN {integer(high)}"
             return self._typed(f"CASE {cases} END", low, high)
         shift = -min(low, 0)
         raised = self.plus(shift * divisor)
         sql = self.dialect.quotient(raised.sql, divisor, raised.type)
-        quotient = Whole(sql, low + shift, high + shift, self.dialect, raised.type)
-        return quotient.plus(-shift)
+        return Whole(sql, low + shift, high + shift, self.dialect, raised.type).plus(-shift)
 
     def clamp(self, low: int, high: int) -> Whole:
         """The nearest number from `low` to `high`."""
@@ -91,7 +89,7 @@ class Whole:
         return self._typed(sql, max(self.low, low), min(self.high, high))
 
     def constant(self, value: int) -> Whole:
-        """One number wherever the value is not missing."""
+        """One number wherever the value is present."""
         sql = f"CASE WHEN {self.sql} IS NOT NULL THEN {integer(value)} END"
         return self._typed(sql, value, value)
 

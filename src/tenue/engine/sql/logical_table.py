@@ -11,18 +11,16 @@ A category is compared as text, byte by byte; stored whole numbers and booleans 
 is computed in doubles from its columns' steps·grid, in the order its expression is written; its
 result is then treated as a stored double. Division by 0 is missing.
 
-Guarantee
-    No row makes it fail, by construction: every node is computed in a type that holds all of its
-    numbers (`Sized.reach`), which follow from the bounds of the columns, and nothing is cast to a
-    narrower type but what lies in a range that this holds.
+No row makes a computed column fail, by construction: every node is computed in a type that holds
+all of its numbers (`Sized.reach`), which follow from the bounds of the columns, and a value is cast
+to a narrower type only if its range fits.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -68,73 +66,74 @@ from .grid_values import (
 )
 from .int_expr import Whole, integer
 
+_TRUE = ("true", "t", "yes", "y", "1")
+_FALSE = ("false", "f", "no", "n", "0")
+_EXACT = 2**53
+HOUR = DAY // 24
+"""The microseconds of an hour."""
+
 
 def unmarked(column: Column, stored: Storage, name: str, dialect: Dialect) -> str:
-    """The SQL of a stored value, NULL where it is a mark.
+    """The SQL of a stored value, NULL where it is a missing-value marker.
 
     A text is compared byte by byte, without the spaces around it; a number as a number, however a
     text writes it. Stored whole numbers of a category or an identifier count as their text.
     """
-    tests = [*_texts(column, stored, name, dialect), *_numbers(column, stored, name, dialect)]
+    tests = [
+        f"{value} IN ({', '.join(listed)})"
+        for value, listed in (
+            _text_markers(column, stored, name, dialect),
+            _number_markers(column, stored, name, dialect),
+        )
+        if listed
+    ]
     return f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE {name} END" if tests else name
 
 
-def _texts(column: Column, stored: Storage, name: str, dialect: Dialect) -> Iterator[str]:
-    marks = [mark for mark in column.marks if isinstance(mark, str)]
+def _text_markers(
+    column: Column, stored: Storage, name: str, dialect: Dialect
+) -> tuple[str, list[str]]:
     codes = isinstance(column, Category | Identifier) and isinstance(stored, Integer | Truth)
-    if marks and (codes or isinstance(stored, Text | Written)):
-        listed = ", ".join(map(dialect.literal, marks))
-        yield f"{dialect.trimmed(f'CAST({name} AS {dialect.text})')} IN ({listed})"
+    if not codes and not isinstance(stored, Text | Written):
+        return name, []
+    listed = [dialect.literal(marker) for marker in column.marks if isinstance(marker, str)]
+    return dialect.trimmed(f"CAST({name} AS {dialect.text})"), listed
 
 
-def _numbers(column: Column, stored: Storage, name: str, dialect: Dialect) -> Iterator[str]:
-    marks = [mark for mark in column.marks if isinstance(mark, Fraction)]
-    if not marks or not isinstance(column, Number):
-        return
+def _number_markers(
+    column: Column, stored: Storage, name: str, dialect: Dialect
+) -> tuple[str, list[str]]:
+    markers = [marker for marker in column.marks if isinstance(marker, Fraction)]
+    if not isinstance(column, Number):
+        return name, []
     if isinstance(stored, Integer):
-        kept = [mark for mark in marks if stored.low <= mark <= stored.high]
-        listed = [f"CAST({mark} AS {stored.type})" for mark in kept if mark.denominator == 1]
-        value = name
-    elif isinstance(stored, Fixed):
-        unit, most = 10**stored.scale, 10**stored.width - 1
-        kept = [mark * unit for mark in marks if abs(mark * unit) <= most]
-        kind = f"DECIMAL({stored.width}, {stored.scale})"
-        listed = [
-            f"CAST('{mark.numerator}e-{stored.scale}' AS {kind})"
-            for mark in kept
-            if mark.denominator == 1
-        ]
-        value = name
-    elif isinstance(stored, Floating | Written):
-        single = isinstance(stored, Floating) and stored.single
-        listed = [dialect.number(_single(float(m)) if single else float(m)) for m in marks]
-        value = f"CAST({name} AS {dialect.double})"
-        if isinstance(stored, Written):
-            value = dialect.read(name, dialect.double)
-    else:
-        return
-    if listed:
-        yield f"{value} IN ({', '.join(listed)})"
+        whole = [m for m in markers if m.denominator == 1 and stored.low <= m <= stored.high]
+        return name, [f"CAST({marker} AS {stored.type})" for marker in whole]
+    if isinstance(stored, Fixed):
+        most, kind = 10**stored.width - 1, f"DECIMAL({stored.width}, {stored.scale})"
+        units = [marker * 10**stored.scale for marker in markers]
+        whole = [unit for unit in units if unit.denominator == 1 and abs(unit) <= most]
+        return name, [f"CAST('{unit}e-{stored.scale}' AS {kind})" for unit in whole]
+    if isinstance(stored, Written):
+        return dialect.read(name, dialect.double), [dialect.number(float(m)) for m in markers]
+    if isinstance(stored, Floating):
+        narrow = _single if stored.single else float
+        listed = [dialect.number(narrow(float(marker))) for marker in markers]
+        return f"CAST({name} AS {dialect.double})", listed
+    return name, []
 
 
 def _single(number: float) -> float:
-    """The nearest number of 32 bits, which is how the source stores the mark."""
+    """The nearest number of 32 bits, which is how the source stores the marker."""
     try:
         return float(struct.unpack("f", struct.pack("f", number))[0])
     except OverflowError:
         return number
 
 
-# -- The logical table in SQL: stored columns become steps, category numbers and booleans ----------
-
-_TRUE = ("true", "t", "yes", "y", "1")
-_FALSE = ("false", "f", "no", "n", "0")
-_EXACT = 2**53
-
-
 @dataclass(frozen=True)
 class Held:
-    """A declared column as a source holds it.
+    """A declared column as a source stores it.
 
     name: how the source spells it.
     words: for a category, what the dialect needs to number its declared categories.
@@ -153,8 +152,8 @@ class Stored:
     sql: the table, as it stands after FROM.
     held: its columns, by declared name in lower case.
     declared: all declared columns, by name in any case.
-    dialect: how its engine spells SQL.
-    formulas: what is computed of the columns that are not declared, by folded name.
+    dialect: the SQL of its engine.
+    formulas: the formula of each computed column, by folded name.
     """
 
     sql: str
@@ -165,11 +164,11 @@ class Stored:
 
 
 def unfit(column: Column, what: str) -> Refused:
-    """The refusal of a request that asks a column for what its type has not."""
+    """The refusal of a request that does not fit the type of a column."""
     return refuse("engine.request-type-mismatch", name=column.name, type=column.type, said=what)
 
 
-@dataclasses.dataclass
+@dataclass
 class Logical:
     """Collects the columns that one request needs, and writes the table that holds them."""
 
@@ -181,7 +180,6 @@ class Logical:
 
     @property
     def dialect(self) -> Dialect:
-        """How the table's engine spells SQL."""
         return self.table.dialect
 
     def column(self, name: str | None) -> Column:
@@ -191,7 +189,7 @@ class Logical:
         return self.table.declared[name]
 
     def is_computed(self, name: str) -> bool:
-        """Whether the request computes the column, so that nothing of it is stored."""
+        """Whether the request computes the column, so that it is not stored."""
         return folded(name) in self.table.formulas
 
     def raw(self, name: str) -> str:
@@ -207,6 +205,15 @@ class Logical:
         ends = first_step(column), last_step(column)
         return Whole(self.value(column.name), *ends, self.dialect)
 
+    def ends(self, leaf: Steps | DateField) -> Ends:
+        """The least and the greatest value of a column, or of a field of one."""
+        return leaf_ends(self.column(leaf.column), leaf)
+
+    def count(self, column: Date | Datetime) -> Whole:
+        """The logical value as days, or microseconds, since 1970 began."""
+        low, _, grid = counts(column)
+        return self.steps(column).times(grid).plus(low)
+
     def whole(self, name: str) -> str:
         """The SQL of the logical value as a whole number of 64 bits; false is 0."""
         value = self.value(name)
@@ -215,11 +222,11 @@ class Logical:
         return f"CAST({value} AS {self.dialect.long})"
 
     def spoken_by(self, dialect: Dialect) -> Logical:
-        """The same names, for SQL of another engine that was handed what they stand for."""
-        return dataclasses.replace(self, table=dataclasses.replace(self.table, dialect=dialect))
+        """The same names, for SQL of another engine that was handed their values."""
+        return replace(self, table=replace(self.table, dialect=dialect))
 
     def present(self, name: str) -> str:
-        """A name that is NULL just where the logical value is missing, and quick to count."""
+        """A name that is NULL exactly where the logical value is missing, and quick to count."""
         column = self.column(name)
         stored = None if folded(column.name) not in self.table.held else self._held(column).stored
         if isinstance(column, Number) and isinstance(stored, Integer) and not column.expression:
@@ -233,23 +240,22 @@ class Logical:
             raise unfit(column, "names nobody")
         if isinstance(column, Category):
             return self.value(name)
-        stages = _identity(column, self._held(column).stored, self.dialect)
-        return self.stage_stored(name, stages)
+        return self.stage_stored(name, _identity(column, self.stored(name), self.dialect))
 
     def stored(self, name: str) -> Storage:
         """How the source stores a column."""
         return self._held(self.column(name)).stored
 
     def stage(self, name: str, stages: list[Stage]) -> str:
-        """The name of something made from the logical value of a column."""
+        """The name of a value computed from the logical value of a column."""
         return self._staged(*self._prepared(self.column(name)), stages)[0]
 
     def stage_stored(self, name: str, stages: list[Stage]) -> str:
-        """The name of something made from the stored value of a column."""
+        """The name of a value computed from the stored value of a column."""
         return self._staged(self.raw(name), 0, stages)[0]
 
     def number(self, name: str, stored: str) -> str:
-        """The SQL of a category's or boolean's number, given that of its stored value."""
+        """The SQL of a category's or boolean's number, given the SQL of its stored value."""
         column = self.column(name)
         if isinstance(column, Category):
             return self._category(column)(stored)
@@ -265,8 +271,8 @@ class Logical:
         return sql
 
     def _nested(self, sql: str, depth: int) -> str:
-        """The table so far, as it stands after FROM. What is computed of a row names each part of
-        it several times, so that an engine that writes out names is kept from it there."""
+        """The table so far, as it stands after FROM. A computed column names each part of a row
+        several times; it is fenced, for an engine might expand every name."""
         around = {depth, depth - 1} & self._computed_at
         return self.dialect.fenced(sql) if around else self.dialect.nested(sql)
 
@@ -280,7 +286,7 @@ class Logical:
         return self.table.held[folded(column.name)]
 
     def _plain(self, name: str) -> str:
-        """The stored column without its marks, compared byte by byte whatever its collation is."""
+        """The stored column, NULL for its markers, compared byte by byte whatever its collation."""
         held = self.table.held[name]
         name = self.dialect.stored(self.dialect.quoted(held.name), held.stored)
         collated = f" COLLATE {self.dialect.collation}" if held.stored == Text() else ""
@@ -335,13 +341,14 @@ class Logical:
 
     def _category(self, column: Category) -> Stage:
         held = self._held(column)
-        default = None if column.missing is None else column.categories.index(str(column.missing))
 
         def code(name: str) -> str:
             is_text = held.stored in (Text(), Written())
             text = name if is_text else f"CAST({name} AS {self.dialect.text})"
             number = self.dialect.category(text, held.words)
-            return number if default is None else f"COALESCE({number}, {default})"
+            if column.missing is None:
+                return number
+            return f"COALESCE({number}, {column.categories.index(str(column.missing))})"
 
         return code
 
@@ -351,7 +358,7 @@ def _identity(column: Identifier, stored: Storage, dialect: Dialect) -> list[Sta
 
     Two rows are of one unit if their identifiers are equal as stored: texts byte by byte, numbers
     as numbers, moments as moments. No case is folded, no space trimmed, no text read as a number.
-    NULL and NaN are nobody.
+    NULL and NaN belong to nobody.
     """
     if isinstance(stored, Opaque):
         raise refuse("engine.unit-wrongly-stored", column=column.name)
@@ -363,28 +370,25 @@ def _identity(column: Identifier, stored: Storage, dialect: Dialect) -> list[Sta
                 f"CASE WHEN {name} = 0 THEN 0 WHEN NOT {dialect.is_nan(name)} THEN {name} END"
             )
         ]
-    return [dialect.hidden]  # two units would be one where groups are packed by false statistics
+    return [dialect.hidden]  # false statistics could make the engine take two units for one
 
 
 def _truth(held: Held, dialect: Dialect) -> Stage:
-    assert isinstance(held.column, Boolean)  # noqa: S101 - all other columns are told apart before
-    default = held.column.missing
-
-    def words(listed: tuple[str, ...]) -> str:
-        return ", ".join(map(dialect.literal, listed))
+    assert isinstance(held.column, Boolean)  # noqa: S101 - the caller asked for other types before
+    default, stored = held.column.missing, held.stored
+    true, false = (", ".join(map(dialect.literal, words)) for words in (_TRUE, _FALSE))
 
     def flag(name: str) -> str:
-        if isinstance(held.stored, Truth):
-            made = name
-        elif isinstance(held.stored, Nothing):
-            made = "CAST(NULL AS BOOLEAN)"
-        elif isinstance(held.stored, Text | Written):
+        if isinstance(stored, Truth):
+            sql = name
+        elif isinstance(stored, Nothing):
+            sql = "CAST(NULL AS BOOLEAN)"
+        elif isinstance(stored, Text | Written):
             word = f"lower({dialect.trimmed(f'CAST({name} AS {dialect.text})')})"
-            made = f"CASE WHEN {word} IN ({words(_TRUE)}) THEN TRUE "
-            made += f"WHEN {word} IN ({words(_FALSE)}) THEN FALSE END"
+            sql = f"CASE WHEN {word} IN ({true}) THEN TRUE WHEN {word} IN ({false}) THEN FALSE END"
         else:
-            made = f"CASE WHEN {name} = 1 THEN TRUE WHEN {name} = 0 THEN FALSE END"
-        return made if default is None else f"COALESCE({made}, {'TRUE' if default else 'FALSE'})"
+            sql = f"CASE WHEN {name} = 1 THEN TRUE WHEN {name} = 0 THEN FALSE END"
+        return sql if default is None else f"COALESCE({sql}, {'TRUE' if default else 'FALSE'})"
 
     return flag
 
@@ -392,10 +396,13 @@ def _truth(held: Held, dialect: Dialect) -> Stage:
 def _arithmetic(tree: Tree, logical: Logical, inputs: Mapping[str, tuple[str, int]]) -> str:
     number, double = logical.dialect.number, logical.dialect.double
     if isinstance(tree, Constant):
-        return number(_nearest(tree.value))
+        try:
+            return number(float(tree.value))
+        except OverflowError:
+            return number(math.inf if tree.value > 0 else -math.inf)
     if isinstance(tree, Name):
         column = logical.column(tree.name)
-        assert isinstance(column, Bounded)  # noqa: S101 - the schema lets in numbers only
+        assert isinstance(column, Bounded)  # noqa: S101 - the schema allows numbers only
         p, q = column.grid.numerator, column.grid.denominator
         steps = f"CAST({inputs[tree.name][0]} AS {double})"
         if max(p, q) > _EXACT:
@@ -408,13 +415,6 @@ def _arithmetic(tree: Tree, logical: Logical, inputs: Mapping[str, tuple[str, in
     left, right = (_arithmetic(part, logical, inputs) for part in (tree.left, tree.right))
     right = f"NULLIF({right}, {number(0.0)})" if tree.sign == "/" else right
     return f"({left} {tree.sign} {right})"
-
-
-def _nearest(number: Fraction) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
 
 
 # -- Which rows a request is about -----------------------------------------------------------------
@@ -460,18 +460,11 @@ def _among(predicate: Among, column: Column, name: str) -> str:
 
 
 def _never(name: str) -> str:
-    """False where there is a value, unknown where it is missing."""
+    """False where a value is present, unknown where it is missing."""
     return f"({name} <> {name})"
 
 
 # -- The SQL of a computed column ------------------------------------------------------------------
-
-_HOUR = DAY // 24
-
-
-def ends_in(logical: Logical, leaf: Steps | DateField) -> Ends:
-    """What a column, or a field of one, may be."""
-    return leaf_ends(logical.column(leaf.column), leaf)
 
 
 def logical_table(request: Request | RankRequest | ContributionRequest, table: Stored) -> Logical:
@@ -480,13 +473,12 @@ def logical_table(request: Request | RankRequest | ContributionRequest, table: S
 
 
 def with_computed(table: Stored, computed: Iterable[Computed]) -> Stored:
-    """The table with columns that a request computes; each may be made of those before it.
+    """The table with the columns that a request computes; each may use those before it.
 
-    To all else they are declared columns with steps of 1, between the ends of their ranges.
+    They are declared columns with steps of 1, between the ends of their ranges.
     """
     for one in computed:
-        before = Logical(table)
-        low, high = check_range(one.formula, lambda leaf: ends_in(before, leaf))  # noqa: B023
+        low, high = check_range(one.formula, Logical(table).ends)
         column = Number(
             name=one.name, role="other", low=Fraction(low), high=Fraction(high), grid=Fraction(1)
         )
@@ -498,70 +490,57 @@ def with_computed(table: Stored, computed: Iterable[Computed]) -> Stored:
 
 def written(formula: Formula, logical: Logical) -> str:
     """The SQL of the steps; NULL where they are missing."""
-    found = check_sizes(formula, lambda leaf: ends_in(logical, leaf))
-    return _Writer(logical).write(found, logical.dialect.holding(*found.ends))
+    size = check_sizes(formula, logical.ends)
+    return _node(size, logical.dialect.holding(*size.ends), logical)
 
 
-class _Writer:
-    """Writes each node in a type of its own, which holds its reach."""
+def _node(node: Sized, kind: str, logical: Logical) -> str:
+    """The SQL of a node, in a type that holds its reach, then cast to one that holds its ends."""
+    own = logical.dialect.holding(-node.reach, node.reach)
+    sql = _computed(node, own, logical)
+    return sql if own == kind else f"CAST({sql} AS {kind})"
 
-    def __init__(self, logical: Logical) -> None:
-        self.logical = logical
-        self.dialect = logical.dialect
 
-    def write(self, node: Sized, kind: str) -> str:
-        """The SQL of a node, cast to a type that holds its ends."""
-        own = self.dialect.holding(-node.reach, node.reach)
-        sql = self._computed(node, own)
-        return sql if own == kind else f"CAST({sql} AS {kind})"
+def _computed(node: Sized, own: str, logical: Logical) -> str:
+    formula = node.formula
+    if isinstance(formula, Steps):
+        return f"CAST({logical.value(formula.column)} AS {own})"
+    if isinstance(formula, DateField):
+        return f"CAST({_field(formula, logical)} AS {own})"
 
-    def _computed(self, node: Sized, own: str) -> str:
-        formula = node.formula
-        if isinstance(formula, Steps):
-            return f"CAST({self.logical.value(formula.column)} AS {own})"
-        if isinstance(formula, DateField):
-            return f"CAST({self._field(formula)} AS {own})"
-        parts = [self.write(part, own) for part in node.parts]
-        if isinstance(formula, Sum):
-            terms = [
-                part if weight == 1 else f"{self._constant(weight, own)} * {part}"
-                for (weight, _), part in zip(formula.terms, parts, strict=True)
-            ]
-            first = [self._constant(formula.constant, own)] if formula.constant or not terms else []
-            return f"({' + '.join([*first, *terms])})"
-        if isinstance(formula, Product):
-            return f"({' * '.join(parts)})"
-        if isinstance(formula, Quotient):
-            return self._quotient(parts[0], node.parts[0].ends[0], formula.divisor, own)
-        cases = [
-            f"WHEN {truth(condition, self.logical)} THEN {part}"
-            for (condition, _), part in zip(formula.cases, parts, strict=False)
+    def constant(value: int) -> str:
+        return f"CAST({integer(value)} AS {own})"
+
+    parts = [_node(part, own, logical) for part in node.parts]
+    if isinstance(formula, Sum):
+        terms = [
+            part if weight == 1 else f"{constant(weight)} * {part}"
+            for (weight, _), part in zip(formula.terms, parts, strict=True)
         ]
-        last = "" if formula.otherwise is None else f" ELSE {parts[-1]}"
-        return f"(CASE {' '.join(cases)}{last} END)"
+        first = [constant(formula.constant)] if formula.constant or not terms else []
+        return f"({' + '.join([*first, *terms])})"
+    if isinstance(formula, Product):
+        return f"({' * '.join(parts)})"
+    if isinstance(formula, Quotient):
+        up, divisor = raised_by(node.parts[0].ends[0], formula.divisor), formula.divisor
+        raised = f"({parts[0]} + {constant(up * divisor)})" if up else parts[0]
+        quotient = logical.dialect.quotient(raised, divisor, own)
+        return f"({quotient} - {constant(up)})" if up else quotient
+    cases = [
+        f"WHEN {truth(condition, logical)} THEN {part}"
+        for (condition, _), part in zip(formula.cases, parts, strict=False)
+    ]
+    last = "" if formula.otherwise is None else f" ELSE {parts[-1]}"
+    return f"(CASE {' '.join(cases)}{last} END)"
 
-    def _constant(self, value: int, kind: str) -> str:
-        return f"CAST({integer(value)} AS {kind})"
 
-    def _quotient(self, inside: str, low: int, divisor: int, kind: str) -> str:
-        up = raised_by(low, divisor)
-        raised = f"({inside} + {self._constant(up * divisor, kind)})" if up else inside
-        found = self.dialect.quotient(raised, divisor, kind)
-        return f"({found} - {self._constant(up, kind)})" if up else found
-
-    def _field(self, leaf: DateField) -> str:
-        logical, dialect = self.logical, self.logical.dialect
-        column = logical.column(leaf.column)
-        assert isinstance(column, Date | Datetime)  # noqa: S101 - `leaf_ends` refused the others
-        low, _, grid = counts(column)
-        count = logical.steps(column).times(grid).plus(low)
-        if leaf.field == "hour":
-            hours = count.floor_divide(_HOUR)
-            days = count.floor_divide(DAY)
-            return f"({hours.sql} - 24 * {days.sql})"
-        days = count if isinstance(column, Date) else count.floor_divide(DAY)
-        if leaf.field == "isodow":
-            weeks = days.plus(3).floor_divide(7)
-            return f"({days.sql} + 4 - 7 * {weeks.sql})"
-        day = dialect.date(days.sql)
-        return dialect.part(leaf.field, day)
+def _field(leaf: DateField, logical: Logical) -> str:
+    column = logical.column(leaf.column)
+    assert isinstance(column, Date | Datetime)  # noqa: S101 - `leaf_ends` refused the others
+    count = logical.count(column)
+    days = count if isinstance(column, Date) else count.floor_divide(DAY)
+    if leaf.field == "hour":
+        return f"({count.floor_divide(HOUR).sql} - 24 * {days.sql})"
+    if leaf.field == "isodow":
+        return f"({days.sql} + 4 - 7 * {days.plus(3).floor_divide(7).sql})"
+    return logical.dialect.part(leaf.field, logical.dialect.date(days.sql))

@@ -1,19 +1,19 @@
 """The values near some ranks: few of them are counted, and none is sorted.
 
-The domain of a column is cut into few buckets of equal width. How many values each bucket of a cell
-holds says which of them a window can reach. Only in these every value is counted; the values of any
-other bucket are counted together, as its first. All of it is one statement, in which no number from
-the rows stands, and what comes out is as large as the windows, however many rows there are.
+The domain of a column is divided into few buckets of equal width. The counts of a cell's buckets
+tell which of them a window can reach. Only in these every value is counted; the values of any other
+bucket are counted together, as its first. All of it is one statement, which contains no number from
+the rows, and its result is as large as the windows, however many rows there are.
 
 Score and windows are those of `request.Window`. With x(1) ≤ … ≤ x(n) the values of a cell in order,
-a value v is in a window just if x(p) ≤ v ≤ x(q), where p = floor((a·n + c2 − reach)/b) + 1 and
+a value v is in a window exactly if x(p) ≤ v ≤ x(q), where p = floor((a·n + c2 − reach)/b) + 1 and
 q = ceil((a·n + c1 + reach)/b): C(v) ≥ p means x(p) ≤ v, and L(v) < q means v ≤ x(q).
 
 One cell takes three scans: how many values there are; the values at the ranks p and q, selected
 without sorting; and how often each value between them occurs, all others being lumped together in
 gaps. The counts then prove that no rank from p to q lies in a gap. If one does, as it might if the
 source changed between two scans, everything is counted. Several cells are counted in full: one
-group for each cell and value, then running sums; so are the chosen rows of people with limits.
+group for each cell and value, then running sums; so are the rows chosen by contribution limits.
 """
 
 from __future__ import annotations
@@ -33,10 +33,14 @@ from .logical_table import Logical, Stored, logical_table, truth, unfit
 from .statement import cell, group_by
 
 _MOST = 2**12  # buckets of a cell
+_UNIT = 2**40  # the windows of the full count are rounded, outwards, to such parts of a rank
+
+Run = Callable[[str], Sequence[tuple[Any, ...]]]
+"""The rows of a SELECT."""
 
 
 def near_counts(values: str, keys: int, ends: tuple[int, int], near: str, dialect: Dialect) -> str:
-    """The SELECT of k0, k1, …, v and how often (c) it occurs, or those of its bucket.
+    """The SELECT of k0, k1, …, v and how often (c) the value, or any of its bucket, occurs.
 
     Parameters
         values: the SELECT of k0, k1, … and v, as it stands after FROM.
@@ -76,39 +80,27 @@ def running(counts: str, keys: Sequence[str], by: str, dialect: Dialect) -> str:
     return f"SELECT *, {before} - c AS l, {n} FROM {dialect.nested(counts)}"  # noqa: S608
 
 
-# -- The values near some ranks: few of them are counted, and none is sorted -----------------------
-
-Run = Callable[[str], Sequence[tuple[Any, ...]]]
-"""The rows of a SELECT."""
-
-_UNIT = 2**40  # the parts of a rank that the full count's windows are cut to, always outwards
-
-
 def check_windows(windows: Iterable[Window]) -> None:
-    """Refuses windows that are none: 0 ≤ a ≤ b and 1 ≤ b."""
+    """Refuses windows unless 0 ≤ a ≤ b and 1 ≤ b."""
     for window in windows:
         if not (0 <= window.a <= window.b and window.b >= 1):
             raise refuse("engine.invalid-rank-window")
 
 
 def profiles(request: RankRequest, table: Stored, run: Run) -> Profiles:
-    """The profile of every cell with rows that have the column; just the values in the windows.
+    """The profile of every cell with rows that have the column; only the values in the windows.
 
-    `request.people` is not looked at: see `engine/contribution_bounds/measure.py`.
+    `request.people` is ignored: see `engine/contribution_bounds/measure.py`.
     """
     check_windows(request.windows)
     values = table.dialect.nested(_values(request, logical_table(request, table)))
     if table.dialect.scattered:
         return profiles_in_full(request, table, run)
-    if not request.keys and table.dialect.logged:
-        met = _unseen(values, request.windows, table.dialect, run)
-        if met is not None:
-            return {(): met}
-    elif not request.keys:
-        ((rows,),) = run(f"SELECT COUNT(v) FROM {values}")  # noqa: S608
-        found = _between(values, int(rows), request.windows, table.dialect, run) if rows else None
-        if found is not None:
-            return {(): found}
+    if not request.keys:
+        measured = _logged if table.dialect.logged else _between
+        profile = measured(values, request.windows, table.dialect, run)
+        if profile is not None:
+            return {(): profile}
     return profiles_in_full(request, table, run)
 
 
@@ -147,20 +139,20 @@ def met_by_cell(request: RankRequest, counts: str, dialect: Dialect, run: Run) -
 
 
 def _reached(request: RankRequest, dialect: Dialect) -> str:
-    """The SQL of values that may be in a window; the least value of each cell is always told, and
-    with it how many rows there are."""
+    """The SQL of values that may be in a window; the least value of each cell, which has the number
+    of rows beside it, is always included."""
     return " OR ".join(["l = 0", *(_near(window, dialect) for window in request.windows)])
 
 
 def counted_near(request: RankRequest, values: str, ends: tuple[int, int], dialect: Dialect) -> str:
-    """What `counted` counts, as far as `met_by_cell` tells of it: no v is beyond the ends."""
+    """The counts of `counted` that `met_by_cell` needs: no v is beyond the ends."""
     if not dialect.scattered:
         return counted(values, len(request.keys))
     return near_counts(values, len(request.keys), ends, _reached(request, dialect), dialect)
 
 
 def ordered(request: RankRequest, logical: Logical) -> Bounded:
-    """The column that is asked about; refused if it has no order."""
+    """The column of the request; refused if it has no order."""
     column = logical.column(request.column)
     if not isinstance(column, Bounded):
         raise unfit(column, "has no order")
@@ -180,10 +172,10 @@ def _near(window: Window, dialect: Dialect) -> str:
     """The SQL of values in the window, and maybe some next to it, whatever size its numbers have.
 
     a·n + c < b·L is compared after division by b, in parts of a rank, rounded so that the window
-    grows. Numbers beyond every rank are cut.
+    grows. Numbers beyond every rank are clamped.
     """
-    low = _cut((window.c2 - window.reach) // window.b)
-    high = _cut(-((-window.c1 - window.reach) // window.b))
+    low = _clamped((window.c2 - window.reach) // window.b)
+    high = _clamped(-((-window.c1 - window.reach) // window.b))
     slow, fast = window.a * _UNIT // window.b, -(-window.a * _UNIT // window.b)
 
     def side(rank: str, sign: str, part: int, added: int) -> str:
@@ -193,7 +185,7 @@ def _near(window: Window, dialect: Dialect) -> str:
     return f"({side('l', '<', fast, high)} AND {side('(l + c)', '>', slow, low)})"
 
 
-def _cut(rank: int) -> int:
+def _clamped(rank: int) -> int:
     return max(-(2**62), min(rank, 2**62))
 
 
@@ -222,10 +214,12 @@ def _profile(
     return Profile(rows, tuple(value for value in values if _met(ends, value[1], value[2])))
 
 
-def _between(
-    values: str, rows: int, windows: Sequence[Window], dialect: Dialect, run: Run
-) -> Profile | None:
-    """The profile of one cell of so many rows; None if what was found proves to be too little."""
+def _between(values: str, windows: Sequence[Window], dialect: Dialect, run: Run) -> Profile | None:
+    """The profile of one cell; None if it has no rows, or if the counts prove insufficient."""
+    ((count,),) = run(f"SELECT COUNT(v) FROM {values}")  # noqa: S608
+    rows = int(count)
+    if not rows:
+        return None
     spans = _spans(values, _ranks(windows, rows), rows, dialect, run)
     gaps, cases = set(), []
     for low, high in spans:
@@ -246,8 +240,8 @@ def _between(
     return _profile(smaller[-1], exact, windows) if counts else None
 
 
-def _unseen(values: str, windows: Sequence[Window], dialect: Dialect, run: Run) -> Profile | None:
-    """The same in one statement for each window, in which no number from the rows stands."""
+def _logged(values: str, windows: Sequence[Window], dialect: Dialect, run: Run) -> Profile | None:
+    """The same in one statement for each window, which contains no number from the rows."""
     rows, found = 0, set()
     for window in windows:
         counts = sorted(tuple(map(int, row)) for row in run(_lumped(values, window, dialect)))
@@ -263,15 +257,15 @@ def _unseen(values: str, windows: Sequence[Window], dialect: Dialect, run: Run) 
 
 
 def _lumped(values: str, window: Window, dialect: Dialect) -> str:
-    """How often each value occurs that is in a window, all others being lumped together beside it.
+    """How often each value in a window occurs; all others are lumped together beside it.
 
-    The ends are a rank farther than they need to be, for they are computed in doubles.
+    The ends are a rank farther than necessary, for they are computed in doubles.
     """
     present = f"SELECT NULLIF(COUNT(v), 0) AS n FROM {values}"  # noqa: S608
     ranks = (window.c2 - window.reach, -1.5), (window.c1 + window.reach, 1.5)
     places = []
     for rank, farther in ranks:
-        away = dialect.number(float(_cut(rank // window.b)) + farther)
+        away = dialect.number(float(_clamped(rank // window.b)) + farther)
         place = f"{dialect.number(window.a / window.b)} + {away} / (SELECT n FROM present)"  # noqa: S608
         places.append(dialect.nearest(place, dialect.number(0.0), dialect.number(1.0)))
     ends = f"SELECT {dialect.quantiles('v', places)} AS e FROM {values}"  # noqa: S608

@@ -1,4 +1,4 @@
-"""All rows of a table in SQL, for its holder: what cannot be read, and what is published."""
+"""All rows of a table in SQL, for its holder: to find unreadable values, and to publish them."""
 
 from __future__ import annotations
 
@@ -19,46 +19,43 @@ if TYPE_CHECKING:
 
 
 class Statements(Protocol):
-    """Where statements run, all of them on one state of the table."""
+    """A connection in which all statements see one state of the table."""
 
     def run(self, sql: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a SELECT."""
-        ...
 
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
-        ...
 
     def batches(self, sql: str, size: int) -> Iterable[pyarrow.RecordBatch]:
-        """The rows of a SELECT, at most so many at a time."""
-        ...
+        """The rows of a SELECT, at most `size` at a time."""
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What is counted when a table is validated: the SQL of each count, by column."""
+    """The SQL of each count of a validation, by column."""
 
     unreadable: Mapping[str, str]
     rounded: Mapping[str, str]
 
     def chosen(self) -> list[str]:
-        """What is selected."""
         return ["COUNT(*)", *self.unreadable.values(), *self.rounded.values()]
 
     def validated(self, row: Sequence[int | None], digest: str = "") -> Validated:
-        """What the selected row says; whatever else was selected behind is left out."""
-        many = [int(count or 0) for count in row[: 1 + len(self.unreadable) + len(self.rounded)]]
-        last = 1 + len(self.unreadable)
+        """The facts in the row of `chosen`, which may have further columns behind."""
+        rows, *counts = (int(count or 0) for count in row)
+        unreadable = zip(self.unreadable, counts, strict=False)
+        rounded = zip(self.rounded, counts[len(self.unreadable) :], strict=False)
         return Validated(
-            many[0],
-            _above_zero(self.unreadable, many[1:last]),
-            _above_zero(self.rounded, many[last:]),
+            rows,
+            {name: many for name, many in unreadable if many},
+            {name: many for name, many in rounded if many},
             digest,
         )
 
 
 def checks_of(logical: Logical) -> Checks:
-    """What to count of the columns of a table in which nothing is filled in."""
+    """The checks of a table in which missing values are not filled in."""
     unreadable, rounded = {}, {}
     for held in logical.table.held.values():
         column, raw = held.column, logical.raw(held.column.name)
@@ -77,20 +74,20 @@ Types = Callable[[Held], "pyarrow.DataType | None"]
 def read_rows(table: Stored, state: Statements, types: Types) -> Rows:
     """Every row, as `Engine.read_all` says."""
     logical = unfilled(table)
-    held, dialect = logical.table.held, table.dialect
-    columns = [one.column for one in held.values()]
-    chosen, doubts = [], {}
-    for column in columns:
-        value = logical.raw(column.name)
-        if not isinstance(column, Identifier):
-            value = logical.whole(column.name)
-            doubts[column.name] = _doubts(column, logical)
-        chosen.append(f"{value} AS {dialect.quoted(column.name)}")
+    chosen, doubts, identifiers = [], {}, []
+    for held in logical.table.held.values():
+        name = held.column.name
+        if isinstance(held.column, Identifier):
+            identifiers.append(name)
+            value = logical.raw(name)
+        else:
+            value, doubts[name] = logical.whole(name), _doubts(held.column, logical)
+        chosen.append(f"{value} AS {table.dialect.quoted(name)}")
     everything = state.arrow(logical.select(chosen))
     return Rows(
-        logical=everything.select(list(doubts)),
-        identifiers=everything.select([c.name for c in columns if c.name not in doubts]),
-        types={one.column.name: types(one) for one in held.values()},
+        everything.select(list(doubts)),
+        everything.select(identifiers),
+        {held.column.name: types(held) for held in logical.table.held.values()},
         **_counted(logical, doubts, state),
     )
 
@@ -105,13 +102,11 @@ def hand_over(
     names: bool = False,
 ) -> HandedOver:
     """Every row once, as `Engine.hand_over` says."""
-    logical, dialect = unfilled(table), table.dialect
-    held = logical.table.held.values()
-    naming = [one.column.name for one in held if isinstance(one.column, Identifier)]
-    values = [one.column for one in held if one.column.name not in naming]
-    chosen = [f"{logical.whole(c.name)} AS {dialect.quoted(c.name)}" for c in values]
+    logical, quoted = unfilled(table), table.dialect.quoted
+    identifiers, values = _split(logical)
+    chosen = [f"{logical.whole(column.name)} AS {quoted(column.name)}" for column in values]
     if names:
-        chosen += [f"{logical.raw(name)} AS {dialect.quoted(name)}" for name in naming]
+        chosen += [f"{logical.raw(name)} AS {quoted(name)}" for name in identifiers]
     rows = 0
     for part in state.batches(logical.select(chosen or ["0 AS nothing"]), batch):
         rows += part.num_rows
@@ -121,25 +116,30 @@ def hand_over(
 
 
 def handed_over(logical: Logical, state: Statements, types: Types, rows: int) -> HandedOver:
-    """What is known of the rows of a table in which nothing is filled in, without reading them
-    here."""
-    held, dialect = logical.table.held.values(), logical.dialect
-    naming = [one.column.name for one in held if isinstance(one.column, Identifier)]
-    values = [one.column for one in held if one.column.name not in naming]
+    """Facts about the rows of a table in which missing values are not filled in; the rows
+    themselves stay where they are."""
+    identifiers, values = _split(logical)
     repeated = []
-    for name in naming:
+    for name in identifiers:
         unit = logical.unit(name)
         twice = f"{logical.select([unit], f'{unit} IS NOT NULL')} GROUP BY 1 HAVING COUNT(*) > 1"
-        ((many,),) = state.run(f"SELECT COUNT(*) FROM {dialect.nested(twice)}")  # noqa: S608
+        ((many,),) = state.run(f"SELECT COUNT(*) FROM {logical.dialect.nested(twice)}")  # noqa: S608
         if many:
             repeated.append(name)
-    stored = {one.column.name: types(one) for one in held}
+    stored = {held.column.name: types(held) for held in logical.table.held.values()}
     doubts = {column.name: _doubts(column, logical) for column in values}
     return HandedOver(rows, tuple(repeated), stored, **_counted(logical, doubts, state))
 
 
+def _split(logical: Logical) -> tuple[list[str], list[Column]]:
+    """The names of the identifiers, and the other columns."""
+    columns = [held.column for held in logical.table.held.values()]
+    values = [column for column in columns if not isinstance(column, Identifier)]
+    return [column.name for column in columns if isinstance(column, Identifier)], values
+
+
 def _doubts(column: Column, logical: Logical) -> tuple[str, str, str]:
-    """Conditions: a value that is there and not understood; an infinite one; one beyond bounds."""
+    """Conditions: a value is present and unreadable; infinite; beyond its bounds."""
     return _unreadable(column, logical), _infinite(column, logical), _beyond(column, logical)
 
 
@@ -164,22 +164,18 @@ def _counted(
 
 
 def unfilled(table: Stored) -> Logical:
-    """The stored columns, with what is missing left missing."""
-    held = {
-        name: replace(one, column=replace(one.column, missing=None))
-        for name, one in table.held.items()
+    """The stored columns, in which missing values stay missing."""
+    stored = {
+        name: replace(held, column=replace(held.column, missing=None))
+        for name, held in table.held.items()
     }
-    declared = Named((one.column.name, one.column) for one in held.values())
-    return Logical(replace(table, held=held, declared=declared))
+    declared = Named((held.column.name, held.column) for held in stored.values())
+    return Logical(replace(table, held=stored, declared=declared))
 
 
 def count_where(test: str) -> str:
     """The SQL of how many rows pass a test."""
     return f"COUNT(*) FILTER (WHERE {test})"
-
-
-def _above_zero(names: Iterable[str], counts: Sequence[int]) -> dict[str, int]:
-    return {name: many for name, many in zip(names, counts, strict=True) if many}
 
 
 def _always_readable(column: Column, stored: Storage) -> bool:
@@ -191,7 +187,6 @@ def _always_readable(column: Column, stored: Storage) -> bool:
 
 
 def _double(stored: Storage, raw: str, dialect: Dialect) -> str:
-    """A stored number as a double."""
     if isinstance(stored, Written):
         return dialect.read(raw, dialect.double)
     number = f"CAST({raw} AS INTEGER)" if isinstance(stored, Truth) else raw
@@ -199,7 +194,7 @@ def _double(stored: Storage, raw: str, dialect: Dialect) -> str:
 
 
 def _unreadable(column: Column, logical: Logical) -> str:
-    """The condition that a value is there and is not what the schema declares; NaN is missing."""
+    """The condition that a value is present and not what the schema declares; NaN is missing."""
     raw, stored = logical.raw(column.name), logical.stored(column.name)
     test = f"{raw} IS NOT NULL AND {logical.value(column.name)} IS NULL"
     if isinstance(column, Number) and isinstance(stored, Written | Floating):

@@ -1,14 +1,13 @@
 """A request, written anew as one SELECT.
 
 Guarantee
-    A sum over up to 2^40 rows stays below 2^126, so the type that holds it cannot overflow. What
-    might not is refused from the bounds alone.
+    A sum over up to 2^40 rows stays below 2^126, so the type that holds it cannot overflow. Sums
+    that might be larger are refused from the bounds alone.
 
 Rows are grouped by the *stored* values of category keys, as the plain query would do, and only the
 groups are then turned into category numbers and added up: as fast as the engine's own GROUP BY, and
-what is not declared still ends in no cell. Where people have limits, `people/` chooses among the
-rows first, and what it chose is measured. Totals are exact sums of integers; see `grid_values.py`
-and `statement.py` for why they cannot overflow.
+undeclared values still end in no cell. Where people have contribution limits,
+`contribution_bounds/` chooses among the rows first, and the chosen ones are measured.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from ...schema import Boolean, Bounded, Category, Column, Date, Datetime
 from ..contract import Cells
 from ..request import Bin, Calendar, CellKey, Factor, Group, Measure, People, Pieces, Request
 from ..storage import Fixed, Floating, Integer, Text, Written
-from .grid_values import DAY, counts, first_step, last_step
+from .grid_values import DAY, first_step, last_step
 from .int_expr import Whole, integer
-from .logical_table import Logical, Stored, logical_table, truth, unfit
+from .logical_table import HOUR, Logical, Stored, logical_table, truth, unfit
 
 
 def is_quick(key: Pieces, column: Column) -> bool:
@@ -40,34 +39,29 @@ def is_quick(key: Pieces, column: Column) -> bool:
     return len(inside) < 2 or _width(inside) is not None
 
 
-def piece(key: Pieces, logical: Logical) -> str:
+def piece(key: Pieces, logical: Logical, value: str | None = None) -> str:
     """The SQL of a piece's number; never NULL, for rows without a value have a piece of their own.
 
     Where pieces are equally wide it is a quotient; else a tree of comparisons, whose depth is the
-    logarithm of their number.
+    logarithm of their number. `value` is another name of the column's logical value.
     """
-    return piece_of(key, logical, logical.value(logical.column(key.column).name))
-
-
-def piece_of(key: Pieces, logical: Logical, name: str) -> str:
-    """The same, given the name of the column's logical value."""
     column = logical.column(key.column)
-    missing = key.cells - 1
+    name, missing = value or logical.value(column.name), key.cells - 1
     if isinstance(column, Bounded):
         steps = Whole(name, first_step(column), last_step(column), logical.dialect)
-        found = _of_steps(key.starts, steps)
+        number = _of_steps(key.starts, steps)
     elif isinstance(column, Category):
-        found = _of_classes(key.classes, name)
+        number = _of_classes(key.classes, name)
     elif isinstance(column, Boolean):
         off, on = key.classes
-        found = f"CASE WHEN {name} THEN {on} ELSE {off} END"
+        number = f"CASE WHEN {name} THEN {on} ELSE {off} END"
     else:
         raise unfit(column, "has no pieces")
-    return f"CASE WHEN {name} IS NULL THEN {missing} ELSE {found} END"
+    return f"CASE WHEN {name} IS NULL THEN {missing} ELSE {number} END"
 
 
 def _width(starts: Sequence[int]) -> int | None:
-    """How wide pieces are, if all are alike."""
+    """The width of pieces, if all have the same."""
     width = starts[1] - starts[0]
     return width if all(b - a == width for a, b in pairwise(starts)) else None
 
@@ -75,24 +69,13 @@ def _width(starts: Sequence[int]) -> int | None:
 def _of_steps(starts: Sequence[int], steps: Whole) -> str:
     inside = [start for start in starts if steps.low < start <= steps.high]
     below = sum(start <= steps.low for start in starts)
-    if len(inside) < 2:
-        return _halved(inside, below, steps.sql)
-    width = _width(inside)
+    width = _width(inside) if len(inside) > 1 else None
     if width is None:
-        return _halved(inside, below, steps.sql)
+        return _chosen(range(below, below + len(inside) + 1), inside, steps.sql)
     within = steps.clamp(inside[0] - 1, inside[-1])
-    # the lowest piece may be wider than the others: it is where the quotient would be negative
+    # the lowest piece may be wider than the others: in it the quotient would be negative
     whole = within.plus(width - inside[0]).clamp(0, width * len(inside))
     return whole.floor_divide(width).plus(below).sql
-
-
-def _halved(starts: Sequence[int], first: int, steps: str) -> str:
-    if not starts:
-        return str(first)
-    middle = len(starts) // 2
-    low = _halved(starts[:middle], first, steps)
-    high = _halved(starts[middle + 1 :], first + middle + 1, steps)
-    return f"CASE WHEN {steps} < {integer(starts[middle])} THEN {low} ELSE {high} END"
 
 
 def _of_classes(classes: Sequence[int], number: str) -> str:
@@ -104,22 +87,22 @@ def _of_classes(classes: Sequence[int], number: str) -> str:
 
 
 def _chosen(classes: Sequence[int], starts: Sequence[int], number: str) -> str:
+    """The class of a number, by bisection; each class but the first begins at one of `starts`."""
     if not starts:
         return str(classes[0])
     middle = len(starts) // 2
     low = _chosen(classes[: middle + 1], starts[:middle], number)
     high = _chosen(classes[middle + 1 :], starts[middle + 1 :], number)
-    return f"CASE WHEN {number} < {starts[middle]} THEN {low} ELSE {high} END"
+    return f"CASE WHEN {number} < {integer(starts[middle])} THEN {low} ELSE {high} END"
 
 
 # -- The cell that a row is in ---------------------------------------------------------------------
 
-_HOUR = DAY // 24
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 
 
 def stored_cell(key: CellKey, logical: Logical) -> str:
-    """The SQL of a cell's number, or for a `Group` that of the stored value; NULL in no cell."""
+    """The SQL of a cell's number, or for a `Group` of its stored value; NULL in no cell."""
     column = logical.column(key.column)
     if not isinstance(key, Group) or logical.is_computed(key.column):
         return cell(key, logical)
@@ -159,10 +142,9 @@ def _cell(index: Whole, key: Bin | Calendar) -> str:
 
 
 def _calendar(key: Calendar, column: Date | Datetime, logical: Logical) -> Whole:
-    low, _, grid = counts(column)
-    count = logical.steps(column).times(grid).plus(low)
+    count = logical.count(column)
     if key.part == "hour":
-        return count.floor_divide(_HOUR) if isinstance(column, Datetime) else count.times(24)
+        return count.floor_divide(HOUR) if isinstance(column, Datetime) else count.times(24)
     days = count if isinstance(column, Date) else count.floor_divide(DAY)
     if key.part == "day":
         return days
@@ -179,11 +161,9 @@ def _calendar(key: Calendar, column: Date | Datetime, logical: Logical) -> Whole
 
 def _index(part: str, days: int) -> int:
     day = date.fromordinal(days + _DAY_ZERO)
-    if part == "year":
-        return day.year
-    return (
-        day.year * 4 + (day.month - 1) // 3 if part == "quarter" else day.year * 12 + day.month - 1
-    )
+    if part == "quarter":
+        return day.year * 4 + (day.month - 1) // 3
+    return day.year if part == "year" else day.year * 12 + day.month - 1
 
 
 # -- Products of powers of columns, whose sums are exact -------------------------------------------
@@ -193,12 +173,8 @@ _HUGE = 2**126
 
 
 def check_product(factors: Sequence[Factor], declared: Mapping[str, Column]) -> int:
-    """The largest size of the product; refused if a sum of such products might be too large.
-
-    Parameters
-        factors: see `Factor`; every column is declared.
-        declared: all declared columns, by name in any case.
-    """
+    """The largest absolute value of the product; refused if a sum of such products might be too
+    large. Every column is declared."""
     largest = 1
     for factor in factors:
         column = declared[factor.column]
@@ -206,8 +182,7 @@ def check_product(factors: Sequence[Factor], declared: Mapping[str, Column]) -> 
             raise unfit(column, "has no moments")
         if whole(factor.power, "power") == 0:
             continue
-        ends = (first_step(column) - factor.shift, last_step(column) - factor.shift)
-        size = max(1, *map(abs, ends))
+        size = max(1, *(abs(end(column) - factor.shift) for end in (first_step, last_step)))
         # the power itself may be too large to compute
         bits = (size.bit_length() - 1) * factor.power
         largest = largest * size**factor.power if bits < _HUGE.bit_length() else _HUGE
@@ -233,8 +208,8 @@ def product(factors: Sequence[Factor], logical: Logical) -> str:
             there.append(f"{steps.sql} IS NOT NULL")
             continue
         terms += [f"CAST({steps.plus(-factor.shift).sql} AS {kind})"] * factor.power
-    made = " * ".join(terms[1:] or terms)
-    return f"CASE WHEN {' AND '.join(there)} THEN {made} END" if there else made
+    sql = " * ".join(terms[1:] or terms)
+    return f"CASE WHEN {' AND '.join(there)} THEN {sql} END" if there else sql
 
 
 # -- A request, written anew as one SELECT ---------------------------------------------------------
@@ -254,7 +229,7 @@ class Statement:
     measures: int
 
     def cells(self, rows: Sequence[tuple[Any, ...]]) -> Cells:
-        """What the rows of the SELECT say of each cell that has rows."""
+        """The measures of each cell that has rows, from the rows of the SELECT."""
         cells = {}
         for row in rows:
             key, values = row[: self.keys], row[self.keys :]
@@ -266,12 +241,22 @@ class Statement:
 
 def write(request: Request, table: Stored) -> Statement:
     """The SELECT that answers a request without people."""
-    sql = _of_rows(request, logical_table(request, table))
-    return Statement(sql, len(request.keys), len(request.measures))
+    logical = logical_table(request, table)
+    late = _late(request, logical)
+    keys = [
+        logical.value(key.column) if i in late else stored_cell(key, logical)
+        for i, key in enumerate(request.keys)
+    ]
+    outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + measures(request, logical)
+    where = None if request.where is None else truth(request.where, logical)
+    sql = logical.select(outputs, where) + group_by(len(keys))
+    if late or any(_by_stored_value(key, logical) for key in request.keys):
+        sql = _numbered(sql, request, logical, late)
+    return Statement(sql, len(keys), len(request.measures))
 
 
 def write_counts(columns: Sequence[str], table: Stored) -> str:
-    """The SELECT of how often these columns' logical values occur together; none is missing."""
+    """The SELECT that counts each combination of these columns' logical values; none is missing."""
     logical = Logical(table)
     names = [logical.value(name) for name in columns]
     outputs = [f"{logical.whole(name)} AS v{i}" for i, name in enumerate(columns)]
@@ -282,11 +267,10 @@ def write_counts(columns: Sequence[str], table: Stored) -> str:
 def write_lookup(unit: str, name: str, column: str, table: Stored) -> str:
     """The SELECT of a column's logical values in the first two rows of the unit of that name.
 
-    A name is text in one form: a whole number means its shortest decimal. It equals a stored text
-    byte by byte, and a stored number if it is that number's shortest decimal; '017' is nobody's
-    number. One person has one name. Beyond the whole numbers that floating point tells apart,
-    nobody has any; a UUID is named by its usual text only; a category by its declared name, shared
-    by who is missing.
+    A name equals a stored text byte by byte, and a stored number if it is that number's shortest
+    decimal, so that a unit has one name: no number is named '017'. Whole numbers that floating
+    point cannot distinguish have no name; a UUID is named by its usual text only; a category by its
+    declared name, which missing units may share.
     """
     logical = Logical(table)
     value = logical.value(column)
@@ -298,7 +282,7 @@ def _is_named(unit: str, name: str, logical: Logical) -> str:
     if isinstance(column, Category):
         known = name in column.categories
         return f"{logical.value(unit)} = {column.categories.index(name)}" if known else "FALSE"
-    # rows would be skipped by statistics of identifiers, which nobody compares with their values
+    # unchecked statistics of identifiers could make the engine skip rows
     value, stored = logical.dialect.hidden(logical.raw(unit)), logical.stored(unit)
     if isinstance(stored, Text | Written):
         return f"CAST({value} AS {logical.dialect.text}) = {logical.dialect.literal(name)}"
@@ -309,38 +293,25 @@ def _is_named(unit: str, name: str, logical: Logical) -> str:
     return f"{value} = {name}"
 
 
-def _of_rows(request: Request, logical: Logical) -> str:
-    late = _late(request, logical)
-    keys = [
-        logical.value(key.column) if place in late else stored_cell(key, logical)
-        for place, key in enumerate(request.keys)
-    ]
-    outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + measures(request, logical)
-    where = None if request.where is None else truth(request.where, logical)
-    sql = logical.select(outputs, where) + group_by(len(keys))
-    if late or any(_by_stored_value(key, logical) for key in request.keys):
-        sql = _numbered(sql, request, logical, late)
-    return sql
-
-
 def _by_stored_value(key: CellKey, logical: Logical) -> bool:
     return isinstance(key, Group) and not logical.is_computed(key.column)
 
 
 def _late(request: Request, logical: Logical) -> set[int]:
-    """The keys whose pieces are found for groups of equal values, and not for each row: so many
-    comparisons for a row take longer than all else."""
-    slow = [
-        (place, logical.column(key.column))
-        for place, key in enumerate(request.keys)
-        if isinstance(key, Pieces) and not is_quick(key, logical.column(key.column))
-    ]
-    values = math.prod(c.steps + 1 for _, c in slow if isinstance(c, Bounded))
-    return {place for place, _ in slow} if values <= _MOST_VALUES else set()
+    """The keys whose pieces are computed for groups of equal values, and not for each row, for
+    which so many comparisons would dominate the time."""
+    columns = [logical.column(key.column) for key in request.keys]
+    slow = {
+        i: column
+        for i, (key, column) in enumerate(zip(request.keys, columns, strict=True))
+        if isinstance(key, Pieces) and not is_quick(key, column)
+    }
+    values = math.prod(c.steps + 1 for c in slow.values() if isinstance(c, Bounded))
+    return set(slow) if values <= _MOST_VALUES else set()
 
 
 def group_by(keys: int) -> str:
-    """GROUP BY the first so many outputs."""
+    """GROUP BY the first `keys` outputs."""
     return " GROUP BY " + ", ".join(str(i + 1) for i in range(keys)) if keys else ""
 
 
@@ -349,7 +320,7 @@ def _numbered(sql: str, request: Request, logical: Logical, late: set[int]) -> s
     outputs = []
     for i, key in enumerate(request.keys):
         if i in late and isinstance(key, Pieces):
-            outputs.append(piece_of(key, logical, f"k{i}"))
+            outputs.append(piece(key, logical, f"k{i}"))
         elif _by_stored_value(key, logical):
             outputs.append(logical.number(key.column, f"k{i}"))
         else:
@@ -361,10 +332,10 @@ def _numbered(sql: str, request: Request, logical: Logical, late: set[int]) -> s
 
 def measures(request: Request, logical: Logical) -> list[str]:
     """The SQL of each measure, as m0, m1, …, and then of how many rows if there is no key."""
-    found = [_measure(measure, logical, request.people) for measure in request.measures]
+    outputs = [_measure(measure, logical, request.people) for measure in request.measures]
     if not request.keys:
-        found.append("COUNT(*)")
-    return [f"{measure} AS m{i}" for i, measure in enumerate(found)]
+        outputs.append("COUNT(*)")
+    return [f"{output} AS m{i}" for i, output in enumerate(outputs)]
 
 
 def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
@@ -375,12 +346,11 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
     if measure.kind == "units":
         return "COUNT(DISTINCT u)"
     if measure.kind == "moment":
-        made = product(measure.factors, logical)
-        largest = check_product(measure.factors, logical.table.declared)
-        return logical.dialect.total(made, largest)
+        value = product(measure.factors, logical)
+        return logical.dialect.total(value, check_product(measure.factors, logical.table.declared))
     column = logical.column(measure.column)
     if measure.kind == "present":
-        # what is never missing needs no look at the value
+        # a column that is never missing is present in every row
         if column.missing is not None:
             return "COUNT(*)"
         there = logical.present if people is None else logical.value
