@@ -10,15 +10,13 @@ from tenue.errors import refuse
 
 from . import (
     bayes,
-    closeness_figures,
-    closeness_tables,
+    closeness,
     individual,
     optimal_noise,
     private_data_adult,
     private_data_figures,
     private_data_tables,
-    refinement_figures,
-    refinement_tables,
+    refinement,
     swapping,
 )
 from .exhibit import Chapter, Exhibit
@@ -83,14 +81,7 @@ REFINEMENT = Chapter(
     "noise.",
     never="Do not use it for statistics whose sensitivity is small compared with what is known "
     "about them: there noise is better. What the belief rules out, no answer will ever show.",
-    exhibits=(
-        *refinement_tables.THESIS,
-        *refinement_figures.THESIS,
-        *refinement_figures.EXHIBITS,
-        *refinement_tables.PASSAT,
-        *refinement_figures.PASSAT,
-        *refinement_tables.EXHIBITS,
-    ),
+    exhibits=(*refinement.THESIS, *refinement.PASSAT, *refinement.ERRATA),
 )
 
 
@@ -147,7 +138,7 @@ CLOSENESS = Chapter(
     "averaged and nothing generalised but the confidential value, to a bucket.",
     never="It is not differential privacy: the promise holds against intruders who know nothing "
     "but the marginal distribution. Who knows the other members of a group learns the last one.",
-    exhibits=(*closeness_tables.TABLES, *closeness_figures.EXHIBITS, *closeness_tables.ERRATA),
+    exhibits=(*closeness.TABLES, *closeness.FIGURES, *closeness.ERRATA),
 )
 
 
