@@ -57,7 +57,7 @@ def test_a_made_up_stand_in_needs_no_data(tmp_path: Path) -> None:
     ("words", "told"),
     [
         (["--only", "4.9"], "called 4.9"),
-        (["--only", "4.1", "--data", "nowhere"], "nowhere is no folder"),
+        (["--only", "4.1", "--data", "nowhere"], "nowhere is not a folder"),
     ],
 )
 def test_refusals_name_options(tmp_path: Path, words: list[str], told: str) -> None:

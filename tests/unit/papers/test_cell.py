@@ -327,7 +327,7 @@ def test_another_table_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(tn.Refused, match="is no folder"):
+    with pytest.raises(tn.Refused, match="is not a folder"):
         Data(tmp_path / "nowhere")
 
 
