@@ -89,7 +89,7 @@ class Counts(Belief):
 
 
 def with_points(prior: Any) -> Any:
-    """Counts as the points they stand for; any other belief as it is."""
+    """Counts as their points; any other belief as it is."""
     return prior.points if isinstance(prior, Counts) else prior
 
 

@@ -30,7 +30,7 @@ def test_one_is_shown_cell_by_cell(tmp_path: Path) -> None:
     said = tenue("papers", "--only", "4.2", cwd=tmp_path)
     assert said.stdout.startswith("Table 4.2: Width of the 95 % interval  [corrected]")
     assert "optimal  ε = 1       5.98   5.9865  corrected" in said.stdout
-    assert "cut off after its last digit" in said.stdout
+    assert "truncated after its last digit" in said.stdout
 
 
 def test_missing_data_is_named_and_no_failure(tmp_path: Path) -> None:
