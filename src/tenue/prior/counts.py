@@ -84,7 +84,7 @@ class Counts(Belief):
         return Points.of_weights(map(Fraction, range(self.n + 1)), weights)
 
     def on_grid(self, grid: object = 1) -> Points:
-        """The exact points; counts are whole whatever the grid."""
+        """The exact points; counts are whole numbers on every grid."""
         return self.points
 
 

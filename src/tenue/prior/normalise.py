@@ -20,7 +20,7 @@ _MOST_DRAWS = 10**7
 
 
 def checked_size(size: object) -> int:
-    """How many draws; None means one."""
+    """The number of draws; None means one."""
     count = 1 if size is None else whole(size, "size")
     if count > _MOST_DRAWS:
         raise refuse("prior.too-many-prior-draws", count=count, most_draws=_MOST_DRAWS)

@@ -1,4 +1,4 @@
-"""How far one person can move an answer.
+"""Sensitivity: the most that one person can move an answer.
 
 * `worst_case`: in any table at all; depends on the schema only, and may be printed.
 * `local`: in this table; a fact about the rows, never to be printed.

@@ -1,4 +1,4 @@
-"""How far one record can move an order statistic, in this table or in any table near it.
+"""Smooth sensitivity: the most that one record can move an order statistic, here or nearby.
 
 Sorted rows x_0 <= ... <= x_(n+1), the ends of the domain included. A window starts at ranks (p, s)
 and opens to any l <= p and r >= s: that takes (r - l) - (s - p) changed records, and then the
@@ -33,7 +33,7 @@ from ..errors import refuse
 from .column import domain, exact_column
 from .parameters import PARAMETERS, order_statistic, unknown
 
-# How many pairs are looked at together: bounds the memory where very many ends nearly tie.
+# Pairs examined together: bounds the memory if very many ends nearly tie.
 _BATCH = 2**21
 # Below this many pairs halving costs more than it saves.
 _FEW = 2**12

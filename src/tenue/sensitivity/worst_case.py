@@ -1,4 +1,4 @@
-"""How far one unit can move an answer in any table the schema allows.
+"""Worst-case sensitivity: the most that one unit can move an answer in any table of the schema.
 
 These depend on the question and the schema alone, so they may be printed.
 

@@ -42,7 +42,7 @@ def refine(
         kind="individual": every mass stays within [e^-ε, e^ε] of the prior's, so a sample is
         ε-differentially private when one person is added or removed ((ε, δ) with delta), and costs
         2ε when a person is replaced. kind="statistical": the masses of any two truths stay within
-        e^ε of each other, so a sample is ε-differentially private whatever the question's
+        e^ε of each other, so a sample is ε-differentially private for questions of any
         sensitivity. Mass never leaves the prior's support. The prior is accepted or refused before
         the truth is looked at; no truth is ever refused.
 
@@ -101,7 +101,7 @@ def expected_error(
     Guarantee
         A function of prior, epsilon, kind and distance: it reads no rows and may be shown. Computed
         by sums and integrals, not by simulation; correct to 1e-11 of the range. In units of the
-        distance: those of the answer for numbers, the probability of a wrong answer for categories.
+        distance: units of the answer for numbers, the probability of a wrong answer for categories.
         A law with delta is never worse.
 
     Example
