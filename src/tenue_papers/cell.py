@@ -131,7 +131,7 @@ def amended(
     return _numeric(row, column, printed, ours, Verdict.CORRECTED, good, because)
 
 
-def met_or_truncated(
+def met_or_amended(
     row: str, column: str, printed: str, ours: float, *, right: Value, because: str = TRUNCATED
 ) -> Cell:
     """`met` if the right value rounds to the print, otherwise `amended`."""

@@ -21,7 +21,7 @@ from tenue.mechanism.rank_score import RankScore
 from tenue.noise import DiscreteLaplace, HeavyTail, Laplace, Seeded
 from tenue.sensitivity import admissible_beta, dilation_loss, is_admissible, local, smooth
 
-from .cell import Cell, amended, beside, claimed, formula, met, met_or_truncated, refuted
+from .cell import Cell, amended, beside, claimed, formula, met, met_or_amended, refuted
 from .data import CENSUS, Data
 from .draw import Figure, Panel, Series, between, curve, panels, plot
 from .exhibit import beyond, erratum, example, figure, table
@@ -104,8 +104,8 @@ def errors(_: Data) -> list[Cell]:
         law, row = counting(epsilon), f"ε = {epsilon}"
         ours = truncated_error(law)
         cells += [
-            met_or_truncated(row, "DP", whole, law.mean_absolute_error, right=right),
-            met_or_truncated(row, TRUNCATED, truncated, ours, right=right_truncated),
+            met_or_amended(row, "DP", whole, law.mean_absolute_error, right=right),
+            met_or_amended(row, TRUNCATED, truncated, ours, right=right_truncated),
         ]
     return cells
 

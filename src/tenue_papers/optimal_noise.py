@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from tenue import noise
 
-from .cell import Cell, amended, beside, claimed, formula, met, met_or_truncated, refuted
+from .cell import Cell, amended, beside, claimed, formula, met, met_or_amended, refuted
 from .data import Data
 from .draw import Figure, Panel, Points, Series, between, curve, pairs, panels, plot
 from .exhibit import beyond, erratum, example, figure, table
@@ -271,7 +271,7 @@ def intervals(_: Data) -> list[Cell]:
         column, ours = f"ε = {epsilon}", width(best(epsilon, INTERVAL))
         cells += [
             met("Laplace", column, plain, width(laplace(epsilon)), right=exact),
-            met_or_truncated("optimal", column, optimal, ours, right=right),
+            met_or_amended("optimal", column, optimal, ours, right=right),
         ]
     shortest = best(minimise=INTERVAL).d
     return [*cells, met("best d", "ε = 1", "0.993", shortest, right="0.9932629423561")]

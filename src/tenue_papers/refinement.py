@@ -12,7 +12,7 @@ from tenue import prior
 from tenue.mechanism import RefinedDensity, expected_error, refine
 from tenue.noise import Laplace
 
-from .cell import Cell, amended, beside, claimed, formula, met, met_or_truncated, refuted
+from .cell import Cell, amended, beside, claimed, formula, met, met_or_amended, refuted
 from .data import Data
 from .draw import Figure, Panel, Series, between, curve, panels, plot
 from .exhibit import beyond, erratum, example, figure, table
@@ -82,7 +82,7 @@ def boolean_example(_: Data) -> list[Cell]:
     both = 0.99 * mass(zero, 1) + 0.01 * mass(one, 1)
     sums = "Sums of truncated numbers; the thesis also prints 0.02182 for 0.027182."
     first, second, third = "Laplace, P(1)", "refined, P(1)", "refined, P(0)"
-    truncated = partial(met_or_truncated, second)
+    truncated = partial(met_or_amended, second)
     return [
         met(first, "bit 0", "0.184", thresholded(0), right="0.18393972058572"),
         met(first, "bit 1", "0.816", thresholded(1), right="0.81606027941428"),
@@ -104,8 +104,8 @@ def two_people(_: Data, ones: str = "0.1839", zeros: str = "0.8161") -> list[Cel
     ratios = [joint(0, 0, pair) / joint(None, 0, pair) for pair in PAIRS]
     right = ("0.81606027941428", "0.18393972058572")
     return [
-        met_or_truncated("P(1)", "bit 0", ones, mass(law, 1), right=right[1]),
-        met_or_truncated("P(0)", "bit 0", zeros, mass(law, 0), right=right[0], because=COMPLEMENT),
+        met_or_amended("P(1)", "bit 0", ones, mass(law, 1), right=right[1]),
+        met_or_amended("P(0)", "bit 0", zeros, mass(law, 0), right=right[0], because=COMPLEMENT),
         formula(row, "lowest", "α_d = e^-1", min(ratios), Q),
         formula(row, "highest", "2 − α_d", max(ratios), 2 - Q),
     ]
@@ -341,37 +341,23 @@ def rare_bit_cells(_: Data) -> list[Cell]:
 # -- Table 5.5 and Figure 5.7: a number in [0, 1], with Laplace noise or by refinement -------------
 
 EPSILONS = (("0.1", "0.1"), ("ln 2", LN2), ("1", "1"), ("2", "2"))
-TABLE_5_5 = {
-    "0.1": (
-        ("200", "200"),
-        ("0.476", "0.048770575499286"),
-        ("0.077", "0.077192529764783"),
-        ("0.475", "0.47502081252106"),
-        ("0.525", "0.52497918747894"),
-    ),
-    "ln 2": (
-        ("4.16", "4.1627379620112"),
-        ("0.549", "0.29289321881345"),
-        ("0.046", "0.046296296296296"),
-        ("0.333", "0.33333333333333"),
-        ("0.667", "0.66666666666667"),
-    ),
-    "1": (
-        ("2", "2"),
-        ("0.607", "0.39346934028737"),
-        ("0.034", "0.034466699802252"),
-        ("0.269", "0.26894142137"),
-        ("0.731", "0.73105857863"),
-    ),
-    "2": (
-        ("0.5", "0.5"),
-        ("0.684", "0.63212055882856"),
-        ("0.012", "0.012301799604945"),
-        ("0.119", "0.11920292202212"),
-        ("0.881", "0.88079707797788"),
-    ),
+COLUMNS = (
+    *("Laplace, variance", "Laplace, P(inside)"),
+    *("refined, variance", "refined, size of the core", "refined, P(core)"),
+)
+"""Table 5.5: its columns, the printed rows, and the right ones."""
+PRINTED = {
+    "0.1": "200 0.476 0.077 0.475 0.525",
+    "ln 2": "4.16 0.549 0.046 0.333 0.667",
+    "1": "2 0.607 0.034 0.269 0.731",
+    "2": "0.5 0.684 0.012 0.119 0.881",
 }
-"""The print and the right value, in the order of the columns."""
+RIGHT = {
+    "0.1": "200 0.048770575499286 0.077192529764783 0.47502081252106 0.52497918747894",
+    "ln 2": "4.1627379620112 0.29289321881345 0.046296296296296 0.33333333333333 0.66666666666667",
+    "1": "2 0.39346934028737 0.034466699802252 0.26894142137 0.73105857863",
+    "2": "0.5 0.63212055882856 0.012301799604945 0.11920292202212 0.88079707797788",
+}
 
 
 def quality(_: Data) -> list[Cell]:
@@ -380,21 +366,21 @@ def quality(_: Data) -> list[Cell]:
     cells = []
     for name, epsilon in EPSILONS:
         row, law, ours = f"ε = {name}", Laplace(sensitivity=1, epsilon=epsilon), uniform(epsilon)
-        variance, inside, refined, size, core_mass = TABLE_5_5[name]
         low, high = core(ours)
-        within = float(ours.cdf(repr(high)) - ours.cdf(repr(low)))
-        bounded = 1 - 2 * float(law.cdf(-0.5))
-        narrow = Laplace(sensitivity="0.5", epsilon=epsilon).variance
+        values = (
+            law.variance,
+            1 - 2 * float(law.cdf(-0.5)),
+            ours.variance,
+            high - low,
+            float(ours.cdf(repr(high)) - ours.cdf(repr(low))),
+        )
+        columns = zip(COLUMNS, PRINTED[name].split(), values, RIGHT[name].split(), strict=True)
         cells += [
-            met(row, "Laplace, variance", variance[0], law.variance, right=variance[1]),
-            amended(
-                *(row, "Laplace, P(inside)", inside[0], bounded), right=inside[1], because=wrong
-            ),
-            met(row, "refined, variance", refined[0], ours.variance, right=refined[1]),
-            met(row, "refined, size of the core", size[0], high - low, right=size[1]),
-            met(row, "refined, P(core)", core_mass[0], within, right=core_mass[1]),
-            beside(row, "Laplace, sensitivity ½", narrow, remark=half),
+            met_or_amended(row, column, printed, value, right=right, because=wrong)
+            for column, printed, value, right in columns
         ]
+        narrow = Laplace(sensitivity="0.5", epsilon=epsilon).variance
+        cells.append(beside(row, "Laplace, sensitivity ½", narrow, remark=half))
     return cells
 
 

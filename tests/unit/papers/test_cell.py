@@ -36,7 +36,7 @@ from tenue_papers.cell import (
     half_digit,
     listed,
     met,
-    met_or_truncated,
+    met_or_amended,
     missing,
     overall,
     pooled,
@@ -245,10 +245,10 @@ def test_a_truncated_print_is_corrected_and_a_rounded_one_met() -> None:
         ("5.98", "5.9865258847122", Verdict.CORRECTED),
         ("5.99", "5.9865258847122", Verdict.EQUAL),
     ):
-        made = met_or_truncated("a", "b", text, float(right), right=right)
+        made = met_or_amended("a", "b", text, float(right), right=right)
         assert made.verdict is verdict
         assert ("truncated" in made.remark) is (verdict is Verdict.CORRECTED)
-        wrong = met_or_truncated("a", "b", text, float(right) + 1e-3, right=right)
+        wrong = met_or_amended("a", "b", text, float(right) + 1e-3, right=right)
         assert wrong.verdict is Verdict.DIFFERENT
 
 
