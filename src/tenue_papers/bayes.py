@@ -12,9 +12,9 @@ from tenue.estimate import Comparison, compare, out_of_range
 from tenue.noise import Laplace, Seeded
 from tenue.prior import Binomial
 
-from .cell import Cell, Spread, beside, claimed, explains, refuted
+from .cell import Cell, Spread, beside, claimed, explains, formula, refuted
 from .data import Data
-from .draw import Figure, Panel, Series, between, log_between, pairs, panels
+from .draw import Figure, Series, between, log_between, pairs, plot
 from .exhibit import Exhibit, erratum, example, figure
 
 RUNS = 100_000
@@ -38,16 +38,15 @@ def simulated(n: int, epsilon: str, share: str = SHARE) -> Comparison:
 def error_agrees(n: int, epsilon: str, share: str = SHARE) -> Cell:
     """The simulated average error against the integral."""
     whole, run = exact(n, epsilon, share), simulated(n, epsilon, share)
-    deviation = math.sqrt(max(run.bayes_squared - run.bayes_error**2, 0.0))
-    return _agrees(
-        "average error", n, epsilon, share, whole.bayes_error, run.bayes_error, deviation
-    )
+    variance = max(run.bayes_squared - run.bayes_error**2, 0.0)
+    numbers = whole.bayes_error, run.bayes_error, math.sqrt(variance)
+    return _agrees("average error", n, epsilon, share, *numbers)
 
 
 def closer_agrees(n: int, epsilon: str, share: str = SHARE) -> Cell:
     whole, run = exact(n, epsilon, share), simulated(n, epsilon, share)
-    deviation = math.sqrt(run.closer * (1 - run.closer))
-    return _agrees("P(closer)", n, epsilon, share, whole.closer, run.closer, deviation)
+    numbers = whole.closer, run.closer, math.sqrt(run.closer * (1 - run.closer))
+    return _agrees("P(closer)", n, epsilon, share, *numbers)
 
 
 def _agrees(
@@ -74,114 +73,80 @@ RIGHT = {
     (1000, "1"): ("0.996932550911", "0.508527609246", "1.98097684802"),
     (1000, "2"): ("0.483576186778", "0.651762187459", None),
 }
+"""The right average error, probability of being closer, and mean square."""
 P = ("0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95")
-CURVE = [f"{epsilon:.4g}" for epsilon in log_between(0.03, 3, 25)]
 
 
 def noise_deviation(epsilon: str) -> float:
     return math.sqrt(Laplace(sensitivity=1, epsilon=epsilon).variance)
 
 
-# -- average error ---------------------------------------------------------------------------------
+CURVE = [f"{epsilon:.4g}" for epsilon in reversed(log_between(0.03, 3, 25))]
+Horizontal = Callable[[str], float]
+AXES: dict[Horizontal, str] = {noise_deviation: "standard deviation of the noise", float: "ε"}
 
 
-def error_figure(n: int, over: str) -> Figure:
-    curve = sorted(CURVE, key=noise_deviation)
-    place = noise_deviation if over == "noise" else float
-    xs = [place(epsilon) for epsilon in curve]
-    dots = [place(epsilon) for epsilon in EPSILONS]
-    panel = Panel(
-        f"{n} records, p = 0.3",
-        "standard deviation of the noise" if over == "noise" else "ε",
-        "average error",
-        (
-            Series("noisy count", pairs(xs, [exact(n, e).naive_error for e in curve])),
-            Series("Bayes", pairs(xs, [exact(n, e).bayes_error for e in curve])),
-            Series("Bayes, simulated", pairs(dots, [error_run(n, e) for e in EPSILONS]), "point"),
-        ),
+def error_figure(n: int, horizontal: Horizontal) -> Figure:
+    places, dots = ([horizontal(epsilon) for epsilon in some] for some in (CURVE, EPSILONS))
+    runs = [float(error_agrees(n, e).ours or 0.0) for e in EPSILONS]
+    return plot(
+        *(f"{n} records, p = 0.3", AXES[horizontal], "average error"),
+        Series("noisy count", pairs(places, [exact(n, e).naive_error for e in CURVE])),
+        Series("Bayes", pairs(places, [exact(n, e).bayes_error for e in CURVE])),
+        Series("Bayes, simulated", pairs(dots, runs), "point"),
         log_x=True,
         log_y=True,
-        reverse_x=over != "noise",
+        reverse_x=horizontal is float,
+        caption="The error levels off near the error of knowing p alone.",
     )
-    return panels(panel, caption="The error levels off near what knowing p alone gives.")
-
-
-def error_run(n: int, epsilon: str) -> float:
-    return float(error_agrees(n, epsilon).ours or 0.0)
 
 
 def error_cells(n: int) -> list[Cell]:
     cells: list[Cell] = []
     for epsilon in EPSILONS:
         right, _, squared = RIGHT[n, epsilon]
-        found, row = exact(n, epsilon), f"n = {n}, ε = {epsilon}"
+        whole, row = exact(n, epsilon), f"n = {n}, ε = {epsilon}"
+        ratio = whole.bayes_error / whole.naive_error
         cells += [
-            claimed(
-                row,
-                "noisy count",
-                "1/ε",
-                found.naive_error,
-                holds=math.isclose(found.naive_error, 1 / float(epsilon), rel_tol=1e-12),
-            ),
-            beside(row, "Bayes, exact", found.bayes_error, right=right),
-            beside(row, "Bayes, mean square", found.bayes_squared, right=squared),
-            claimed(
-                row,
-                "Bayes / noisy",
-                "below 1",
-                found.bayes_error / found.naive_error,
-                holds=found.bayes_error < found.naive_error,
-            ),
+            formula(row, "noisy count", "1/ε", whole.naive_error, 1 / float(epsilon)),
+            beside(row, "Bayes, exact", whole.bayes_error, right=right),
+            beside(row, "Bayes, mean square", whole.bayes_squared, right=squared),
+            claimed(row, "Bayes / noisy", "below 1", ratio, holds=ratio < 1),
             error_agrees(n, epsilon),
         ]
-    low, lower = exact(n, "0.01").bayes_error, exact(n, "0.05").bayes_error
-    return [
-        *cells,
-        claimed(
-            f"n = {n}, ε = 0.01 / 0.05",
-            "Bayes, exact",
-            "levels off",
-            low / lower,
-            holds=low / lower < (1.1 if n == 100 else 1.4),
-        ),
-    ]
+    ratio = exact(n, "0.01").bayes_error / exact(n, "0.05").bayes_error
+    row, flat = f"n = {n}, ε = 0.01 / 0.05", ratio < (1.1 if n == 100 else 1.4)
+    return [*cells, claimed(row, "Bayes, exact", "levels off", ratio, holds=flat)]
 
 
 # -- over p ----------------------------------------------------------------------------------------
 
 
-def over_p(value: Callable[[int, str], float], y: str, flat: float | None) -> Figure:
+def over_p(value: Callable[[Comparison], float], y: str, *more: Series) -> Figure:
     shares = [f"{p:.3g}" for p in between(0.02, 0.98, 25)]
-    series = [
-        Series(f"n = {n}", pairs([float(p) for p in shares], [value(n, p) for p in shares]))
-        for n in SIZES
-    ]
-    if flat is not None:
-        series.append(Series("noisy count", ((0.02, flat), (0.98, flat)), "dashed"))
-    panel = Panel("ε = 0.1", "probability p of the predicate", y, tuple(series))
-    return panels(panel, caption="The more certain the predicate, the more the prior helps.")
+    places = [float(p) for p in shares]
+    return plot(
+        *("ε = 0.1", "probability p of the predicate", y),
+        *(
+            Series(f"n = {n}", pairs(places, [value(exact(n, "0.1", p)) for p in shares]))
+            for n in SIZES
+        ),
+        *more,
+        caption="The more certain the predicate, the more the prior helps.",
+    )
 
 
 def error_p_cells(_: Data) -> list[Cell]:
     cells = []
+    columns = "error at p = 0.5 / 0.05", "error at p = 0.05 / 0.95"
     for n in SIZES:
-        found = [exact(n, "0.1", p).bayes_error for p in P]
-        middle = found[P.index("0.5")]
+        row, errors = f"n = {n}", [exact(n, "0.1", p).bayes_error for p in P]
+        middle = errors[P.index("0.5")]
+        ratio, ends = middle / errors[0], errors[0] / errors[-1]
+        alike = math.isclose(errors[0], errors[-1], rel_tol=1e-9)
         cells += [
-            claimed(
-                f"n = {n}",
-                "error at p = 0.5 / 0.05",
-                "largest at ½",
-                middle / found[0],
-                holds=middle == max(found),
-            ),
-            claimed(
-                f"n = {n}",
-                "error at p = 0.05 / 0.95",
-                "alike",
-                found[0] / found[-1],
-                holds=math.isclose(found[0], found[-1], rel_tol=1e-9),
-            ),
+            claimed(row, columns[0], "largest at ½", ratio, holds=middle == max(errors)),
+            claimed(row, columns[1], "alike", ends, holds=alike),
             error_agrees(n, "0.1", "0.05"),
         ]
     return cells
@@ -190,120 +155,88 @@ def error_p_cells(_: Data) -> list[Cell]:
 # -- probability of being closer -------------------------------------------------------------------
 
 
-def closer_figure(over: str) -> Figure:
-    curve = sorted(CURVE, key=noise_deviation)
-    place = noise_deviation if over == "noise" else float
-    xs = [place(epsilon) for epsilon in curve]
-    panel = Panel(
-        "p = 0.3",
-        "standard deviation of the noise" if over == "noise" else "ε",
-        "P(Bayes closer)",
-        (
-            *(Series(f"n = {n}", pairs(xs, [exact(n, e).closer for e in curve])) for n in SIZES),
-            Series("a coin", ((min(xs), 0.5), (max(xs), 0.5)), "dashed"),
-        ),
+def closer_figure(horizontal: Horizontal) -> Figure:
+    places = [horizontal(epsilon) for epsilon in CURVE]
+    return plot(
+        *("p = 0.3", AXES[horizontal], "P(Bayes closer)"),
+        *(Series(f"n = {n}", pairs(places, [exact(n, e).closer for e in CURVE])) for n in SIZES),
+        Series("a coin", ((min(places), 0.5), (max(places), 0.5)), "dashed"),
         log_x=True,
-        reverse_x=over != "noise",
+        reverse_x=horizontal is float,
         y_range=(0.4, 1),
+        caption="It falls, dips near ε = 1, and rises again where ε is large.",
     )
-    return panels(panel, caption="It falls, dips near ε = 1, and rises again where ε is large.")
 
 
 def closer_cells(_: Data) -> list[Cell]:
     cells: list[Cell] = []
+    column = "P(closer), exact"
     for n in SIZES:
         for epsilon in EPSILONS:
-            right = RIGHT[n, epsilon][1]
-            found = exact(n, epsilon).closer
+            row, right, ours = f"n = {n}, ε = {epsilon}", RIGHT[n, epsilon][1], exact(n, epsilon)
+            above = ours.closer > 0.5
             cells += [
-                claimed(
-                    f"n = {n}, ε = {epsilon}",
-                    "P(closer), exact",
-                    "above ½",
-                    found,
-                    holds=found > 0.5,
-                    right=right,
-                ),
+                claimed(row, column, "above ½", ours.closer, holds=above, right=right),
                 closer_agrees(n, epsilon),
             ]
     return cells
 
 
 def closer_p_cells(_: Data) -> list[Cell]:
-    cells = []
+    cells, column, says = [], "P(closer) at p = 0.5", "worst in the middle"
     for n in SIZES:
-        found = [exact(n, "0.1", p).closer for p in P]
+        closer = [exact(n, "0.1", p).closer for p in P]
+        middle = closer[P.index("0.5")]
         cells += [
-            claimed(
-                f"n = {n}",
-                "P(closer) at p = 0.5",
-                "worst in the middle",
-                found[P.index("0.5")],
-                holds=found[P.index("0.5")] == min(found),
-            ),
+            claimed(f"n = {n}", column, says, middle, holds=middle == min(closer)),
             closer_agrees(n, "0.1", "0.5"),
         ]
     return cells
 
 
-LOST = "The numbers of this figure are not in the text at hand; ε = 0.1 is ours."
+LOST = "The numbers of this figure are not in the available text; ε = 0.1 is our choice."
+CLOSER = "Probability of being closer, over"
 
 
-def _error(name: str, n: int, over: str) -> Exhibit:
-    title = f"Average error over {'the noise' if over == 'noise' else 'ε'}, {n} records"
+def _error(name: str, n: int, horizontal: Horizontal) -> Exhibit:
+    over = "ε" if horizontal is float else "the noise"
+    title = f"Average error over {over}, {n} records"
     return figure(
-        name,
-        title,
-        f"Bayes, figure {name[-1]}",
-        lambda _: error_cells(n),
-        lambda _: error_figure(n, over),
-        seconds=4,
+        *(name, title, lambda _: error_cells(n), lambda _: error_figure(n, horizontal)), seconds=4
     )
 
 
 FIGURES = (
-    _error("bayes.fig1", 100, "noise"),
-    _error("bayes.fig2", 1000, "noise"),
-    _error("bayes.fig3", 100, "epsilon"),
-    _error("bayes.fig4", 1000, "epsilon"),
+    _error("bayes.fig1", 100, noise_deviation),
+    _error("bayes.fig2", 1000, noise_deviation),
+    _error("bayes.fig3", 100, float),
+    _error("bayes.fig4", 1000, float),
     figure(
-        "bayes.fig5",
-        "Average error over p",
-        "Bayes, figure 5",
-        error_p_cells,
-        lambda _: over_p(lambda n, p: exact(n, "0.1", p).bayes_error, "average error", 10.0),
+        *("bayes.fig5", "Average error over p", error_p_cells),
+        lambda _: over_p(
+            lambda one: one.bayes_error,
+            "average error",
+            Series("noisy count", ((0.02, 10.0), (0.98, 10.0)), "dashed"),
+        ),
         note=LOST,
         seconds=6,
     ),
     figure(
-        "bayes.fig6",
-        "Probability of being closer, over the noise",
-        "Bayes, figure 6",
-        closer_cells,
-        lambda _: closer_figure("noise"),
+        *("bayes.fig6", f"{CLOSER} the noise", closer_cells),
+        lambda _: closer_figure(noise_deviation),
         seconds=2,
     ),
+    figure(*("bayes.fig7", f"{CLOSER} ε", closer_cells), lambda _: closer_figure(float), seconds=1),
     figure(
-        "bayes.fig7",
-        "Probability of being closer, over ε",
-        "Bayes, figure 7",
-        closer_cells,
-        lambda _: closer_figure("epsilon"),
-        seconds=1,
-    ),
-    figure(
-        "bayes.fig8",
-        "Probability of being closer, over p",
-        "Bayes, figure 8",
-        closer_p_cells,
-        lambda _: over_p(lambda n, p: exact(n, "0.1", p).closer, "P(Bayes closer)", None),
+        *("bayes.fig8", f"{CLOSER} p", closer_p_cells),
+        lambda _: over_p(lambda one: one.closer, "P(Bayes closer)"),
         note=LOST,
         seconds=1,
     ),
 )
 
 
-# -- Out-of-range answers, widths, and what the paper says that is not exact -----------------------
+# -- Out-of-range answers, widths, and claims of the paper that are not exact ----------------------
 
 
 def wrong(true: int, n: int, epsilon: str) -> float:
@@ -322,78 +255,58 @@ KNOWN = {
 
 def patently_wrong(_: Data) -> list[Cell]:
     cells = []
+    columns, says = ("P(out of range), ends", "P(out of range), middle"), "(1 + e^(−nε))/2"
     for (n, epsilon), (most, least) in KNOWN.items():
-        row, ends, middle = (
-            f"n = {n}, ε = {epsilon}",
-            wrong(0, n, epsilon),
-            wrong(n // 2, n, epsilon),
-        )
+        row, ends = f"n = {n}, ε = {epsilon}", wrong(0, n, epsilon)
         bound = (1 + math.exp(-n * float(epsilon))) / 2
+        holds = math.isclose(ends, bound, rel_tol=1e-10) and ends >= wrong(1, n, epsilon)
         cells += [
-            claimed(
-                row,
-                "P(out of range), ends",
-                "(1 + e^(−nε))/2",
-                ends,
-                holds=math.isclose(ends, bound, rel_tol=1e-10) and ends >= wrong(1, n, epsilon),
-                right=most,
-            ),
-            beside(row, "P(out of range), middle", middle, right=least),
+            claimed(row, columns[0], says, ends, holds=holds, right=most),
+            beside(row, columns[1], wrong(n // 2, n, epsilon), right=least),
         ]
     return cells
 
 
 def widths(_: Data) -> list[Cell]:
-    """10,000 records, p = 0.3: how wide is what is known without asking."""
-    belief = Binomial(10_000, "0.3")
-    half = NormalDist().inv_cdf(0.95)
-    known = 2 * half * math.sqrt(belief.variance)
-    noise = {e: 2 * Laplace(sensitivity=1, epsilon=e).interval("0.9")[1] for e in ("0.1", "1")}
+    """10,000 records, p = 0.3: the width of the prior."""
+    known = 2 * NormalDist().inv_cdf(0.95) * math.sqrt(Binomial(10_000, "0.3").variance)
+    tenth, one = (2 * Laplace(sensitivity=1, epsilon=e).interval("0.9")[1] for e in ("0.1", "1"))
+    column, remark = "90 % width", "The level and ε of the example are not in the available text."
+    ratio, less = one / known, one < known / 10
     return [
-        beside("binomial", "90 % width", known, right="150.753325053"),
-        beside("noise, ε = 0.1", "90 % width", noise["0.1"], right="46.051701859881"),
-        beside("noise, ε = 1", "90 % width", noise["1"], right="4.6051701859881"),
-        claimed(
-            "noise / binomial",
-            "ε = 1",
-            "much lower",
-            noise["1"] / known,
-            holds=noise["1"] < known / 10,
-            remark="The level and ε of the example are not in the text at hand.",
-        ),
+        beside("binomial", column, known, right="150.753325053"),
+        beside("noise, ε = 0.1", column, tenth, right="46.051701859881"),
+        beside("noise, ε = 1", column, one, right="4.6051701859881"),
+        claimed("noise / binomial", "ε = 1", "much lower", ratio, holds=less, remark=remark),
     ]
 
 
 def monotone(_: Data) -> list[Cell]:
-    at = {e: exact(100, e).closer for e in ("0.1", "0.5", "1", "1.5", "3", "5", "10")}
+    known = {"1": None, "1.5": "0.52215407398", "3": "0.74189079164", "5": "0.91248827405"}
+    closer = {e: exact(100, e).closer for e in ("0.1", *known, "10")}
     return [
         refuted(
-            "n = 100",
-            "P(closer) at ε = 10",
-            "the gap grows with the noise",
-            at["10"],
-            fails=at["1"] < at["0.1"] < at["10"],
+            *("n = 100", "P(closer) at ε = 10", "the gap grows with the noise", closer["10"]),
+            fails=closer["1"] < closer["0.1"] < closer["10"],
             because="It is least near ε = 1 and rises again: where the noise is small, an "
-            "estimate drawn to the nearest whole number wins.",
+            "estimate that moves towards the nearest whole number wins.",
         ),
-        beside("n = 100", "P(closer) at ε = 1", at["1"]),
-        beside("n = 100", "P(closer) at ε = 1.5", at["1.5"], right="0.52215407398"),
-        beside("n = 100", "P(closer) at ε = 3", at["3"], right="0.74189079164"),
-        beside("n = 100", "P(closer) at ε = 5", at["5"], right="0.91248827405"),
+        *(
+            beside("n = 100", f"P(closer) at ε = {e}", closer[e], right=right)
+            for e, right in known.items()
+        ),
     ]
 
 
 def growth(_: Data) -> list[Cell]:
     small, limit = exact(100, "0.001").bayes_error, deviation(100)
     larger = exact(100, "0.01").bayes_error
+    says = "a very slow growth that goes on"
     return [
         refuted(
-            "n = 100",
-            "error at ε = 0.001 / 0.01",
-            "a very slow growth that goes on",
-            small / larger,
+            *("n = 100", "error at ε = 0.001 / 0.01", says, small / larger),
             fails=small < larger,
-            because="The average error rises a little beyond what knowing p alone gives, and "
+            because="The average error rises a little above the error of knowing p alone, and "
             "then falls to it as ε goes to 0.",
         ),
         beside("n = 100", "error at ε = 0.01", larger, right="3.655184823"),
@@ -404,8 +317,7 @@ def growth(_: Data) -> list[Cell]:
 
 def deviation(n: int) -> float:
     """The mean absolute deviation of the binomial from its mean."""
-    belief = Binomial(n, "0.3")
-    masses = belief.points.masses.items()
+    masses = Binomial(n, "0.3").points.masses.items()
     return float(sum(float(m) * abs(float(v) - 0.3 * n) for v, m in masses))
 
 
@@ -413,10 +325,7 @@ def parity(_: Data) -> list[Cell]:
     even, odd = wrong(50, 100, "0.1"), wrong(50, 101, "0.1")
     return [
         refuted(
-            "lowest at n/2",
-            "n = 100",
-            "whole just when n is odd",
-            even,
+            *("lowest at n/2", "n = 100", "whole just when n is odd", even),
             fails=math.isclose(even, math.exp(-5), rel_tol=1e-10) and odd > math.exp(-101 * 0.05),
             because="n/2 is whole just when n is even; there it is e^(−nε/2).",
         ),
@@ -426,15 +335,13 @@ def parity(_: Data) -> list[Cell]:
 def median(_: Data) -> list[Cell]:
     law, belief = Laplace(sensitivity=1, epsilon=1), Binomial(100, "0.3")
     mean, middle = (compare(law, belief, estimator=e).bayes_error for e in ("mean", "median"))
+    says = "the mean is the estimate to take"
     return [
         refuted(
-            "n = 100, ε = 1",
-            "error, median / mean",
-            "the mean is the estimate to take",
-            middle / mean,
+            *("n = 100, ε = 1", "error, median / mean", says, middle / mean),
             fails=middle < mean * 0.97,
-            because="The posterior mean has the least squared error; the least absolute error, "
-            "which the paper measures, is that of the posterior median.",
+            because="The posterior mean has the least squared error; the posterior median has the "
+            "least absolute error, which the paper measures.",
         ),
         beside("posterior mean", "average error", mean, right="0.980481638653"),
         beside("posterior median", "average error", middle),
@@ -442,12 +349,16 @@ def median(_: Data) -> list[Cell]:
 
 
 TABLES = (
-    example("bayes.range", "Answers that are patently wrong", "Bayes, section 2", patently_wrong),
-    example("bayes.width", "What is known before asking", "Bayes, section 3", widths),
+    example(
+        "bayes.range", "Answers that are patently wrong", patently_wrong, source="Bayes, section 2"
+    ),
+    example("bayes.width", "What is known before asking", widths, source="Bayes, section 3"),
 )
 ERRATA = (
-    erratum("err.gain", "The gain does not grow with the noise", "Bayes, section 4", monotone),
-    erratum("err.growth", "The error does not grow for ever", "Bayes, section 4", growth),
-    erratum("err.parity", "The least is reached for even n", "Bayes, section 2", parity),
-    erratum("err.median", "Absolute errors want the median", "Bayes, section 3", median),
+    erratum(
+        "err.gain", "The gain does not grow with the noise", monotone, source="Bayes, section 4"
+    ),
+    erratum("err.growth", "The error does not grow for ever", growth, source="Bayes, section 4"),
+    erratum("err.parity", "The least is reached for even n", parity, source="Bayes, section 2"),
+    erratum("err.median", "Absolute errors need the median", median, source="Bayes, section 3"),
 )

@@ -1,8 +1,8 @@
 """The book: one page for each chapter, pictures of all figures, every number as JSON.
 
 Guarantee
-    Every text is escaped, and the browser is told to fetch nothing and to run only the one small
-    script in the page, by its digest.
+    Every text is escaped, and a content security policy lets the browser fetch nothing and run only
+    the one small script in the page, by its digest.
 """
 
 from __future__ import annotations
@@ -24,19 +24,12 @@ from .draw import picture, pictures
 from .exhibit import Chapter, Shown
 from .outcome import MADE_UP, Outcome, apart, tally, written
 
-WORDS = {
-    Verdict.EQUAL: "equal",
-    Verdict.CORRECTED: "corrected",
-    Verdict.IRREPRODUCIBLE: "irreproducible",
-    Verdict.MISSING: "missing",
-    Verdict.BESIDE: "beside",
-    Verdict.DIFFERENT: "different",
-}
+WORDS = {verdict: verdict.name.lower() for verdict in Verdict}
 """The class of the style sheet for each verdict."""
 _MOST_COLUMNS = 8
 _LONG = 24
 _PHONE, _NAME, _CELL, _LETTER = 362, 112, 34, 8
-"""Pixels: of a phone, of the names of rows there, around a number, and of a letter."""
+"""Pixels: the width of a phone, of row names there, of the room around a number, of a letter."""
 
 
 def chip(verdict: Verdict) -> str:
@@ -45,27 +38,23 @@ def chip(verdict: Verdict) -> str:
 
 
 def cells_html(cells: Sequence[Cell]) -> str:
-    notes = {
-        text: i + 1 for i, text in enumerate(dict.fromkeys(c.remark for c in cells if c.remark))
-    }
+    remarks = dict.fromkeys(cell.remark for cell in cells if cell.remark)
+    notes = {text: i for i, text in enumerate(remarks, 1)}
     rows = list(dict.fromkeys(cell.row for cell in cells))
     columns = list(dict.fromkeys(cell.column for cell in cells))
     fits = len(columns) <= _MOST_COLUMNS and len(rows) * len(columns) <= 1.6 * len(cells)
     unique = len({(cell.row, cell.column) for cell in cells}) == len(cells)
     grid = fits and unique and len(columns) > 1
     table = _grid(cells, rows, columns, notes) if grid else _list(cells, notes)
-    body = f'<div class="scroll">{table}</div>{_notes(notes)}'
+    items = "".join(f"<li>{prose(text)}</li>" for text in notes)
+    below = f'<ol class="notes">{items}</ol>' if items else ""
+    body = f'<div class="scroll">{table}</div>{below}'
     if (len(rows) if grid else len(cells)) <= _LONG:
         return body
     return f"<details><summary>All {len(cells)} cells</summary>{body}</details>"
 
 
-def _notes(notes: dict[str, int]) -> str:
-    items = "".join(f"<li>{prose(text)}</li>" for text in notes)
-    return f'<ol class="notes">{items}</ol>' if items else ""
-
-
-def _mark(cell: Cell, notes: dict[str, int]) -> str:
+def _note_number(cell: Cell, notes: dict[str, int]) -> str:
     return f"<sup>{notes[cell.remark]}</sup>" if cell.remark else ""
 
 
@@ -75,8 +64,8 @@ def _grid(cells: Sequence[Cell], rows: list[str], columns: list[str], notes: dic
     wide = " wide" if _pixels(cells, columns) > _PHONE else ""
     lines = []
     for row in rows:
-        found = [by_place.get((row, column)) for column in columns]
-        inside = "".join("<td></td>" if cell is None else _in_grid(cell, notes) for cell in found)
+        in_row = [by_place.get((row, column)) for column in columns]
+        inside = "".join("<td></td>" if cell is None else _in_grid(cell, notes) for cell in in_row)
         lines.append(f'<tr><th scope="row">{escaped(row)}</th>{inside}</tr>')
     return (
         f'<table class="grid{wide}"><thead><tr><th></th>{head}</tr></thead>'
@@ -87,10 +76,11 @@ def _grid(cells: Sequence[Cell], rows: list[str], columns: list[str], notes: dic
 def _in_grid(cell: Cell, notes: dict[str, int]) -> str:
     word = WORDS[cell.verdict]
     printed = "" if cell.printed is None else f"<small>{escaped(cell.printed)}</small>"
-    ours = f"<span>{escaped(written(cell))}{_mark(cell, notes)}</span>"
-    sign = f'<i aria-hidden="true">{SIGNS[cell.verdict]}</i>'
-    named = f'data-column="{escaped(cell.column)}" title="{cell.verdict.value}"'
-    return f'<td class="{word}" {named}>{sign}{ours}{printed}</td>'
+    return (
+        f'<td class="{word}" data-column="{escaped(cell.column)}" title="{cell.verdict.value}">'
+        f'<i aria-hidden="true">{SIGNS[cell.verdict]}</i>'
+        f"<span>{escaped(written(cell))}{_note_number(cell, notes)}</span>{printed}</td>"
+    )
 
 
 def _pixels(cells: Sequence[Cell], columns: list[str]) -> int:
@@ -111,7 +101,7 @@ def _list(cells: Sequence[Cell], notes: dict[str, int]) -> str:
             f"<td class={name}>{escaped(part)}</td>"
             for name, part in zip(("printed", "ours", "apart"), parts, strict=False)
         )
-        verdict = f"{SIGNS[cell.verdict]} {cell.verdict.value}{_mark(cell, notes)}"
+        verdict = f"{SIGNS[cell.verdict]} {cell.verdict.value}{_note_number(cell, notes)}"
         lines.append(
             f'<tr class="{WORDS[cell.verdict]}"><th scope="row">{escaped(cell.row)}</th>'
             f"<th>{escaped(cell.column)}</th>{numbers}<td class='verdict'>{verdict}</td></tr>"
@@ -123,18 +113,11 @@ def _list(cells: Sequence[Cell], notes: dict[str, int]) -> str:
     )
 
 
-# The pages of the book. They ask for nothing: style and script inside, and a policy that says so.
+# The pages of the book. They fetch nothing: style and script are inside, and a policy enforces it.
 
 _HERE = Path(__file__).parent
 INDEX = "index.html"
 ERRATA = "errata.html"
-KINDS = {
-    "table": "Table",
-    "figure": "Figure",
-    "example": "Example",
-    "erratum": "Erratum",
-    "beyond": "Beyond",
-}
 Drawings = dict[str, list[str]]
 """The panels of each figure, drawn."""
 
@@ -200,21 +183,18 @@ def navigation(book: Outcome, here: str) -> str:
 def exhibit_html(shown: Shown, number: str, drawings: Sequence[str]) -> str:
     exhibit = shown.exhibit
     drawn = "".join(f"<figure>{one}</figure>" for one in drawings)
-    caption = (
-        "" if shown.figure is None else f"<p class='caption'>{escaped(shown.figure.caption)}</p>"
-    )
+    text = "" if shown.figure is None else escaped(shown.figure.caption)
+    caption = f"<p class='caption'>{text}</p>" if text else ""
     note = f"<p class='note'>{prose(exhibit.note)}</p>" if exhibit.note else ""
-    counts = escaped(tally(shown.cells))
-    kind = KINDS[exhibit.kind]
-    where = (
-        exhibit.source if kind.lower() in exhibit.source.lower() else f"{kind} · {exhibit.source}"
-    )
+    source = exhibit.source
+    if exhibit.kind not in source.lower():
+        source = f"{exhibit.kind.capitalize()} · {source}"
     return (
         f'<section class="exhibit" id="{exhibit.id}" data-text="{_searched(shown)}">'
         f'<header><span class="number">{number}</span><h3>{escaped(exhibit.title)}</h3>'
         f"{chip(shown.verdict)}</header>"
-        f'<p class="source">{escaped(where)} · '
-        f"<code>{exhibit.id}</code> · {counts}</p>"
+        f'<p class="source">{escaped(source)} · '
+        f"<code>{exhibit.id}</code> · {escaped(tally(shown.cells))}</p>"
         f"{note}<div class='panels'>{drawn}</div>{caption}{cells_html(shown.cells)}</section>"
     )
 
@@ -228,8 +208,8 @@ def _searched(shown: Shown) -> str:
 def chapter_html(
     book: Outcome, chapter: Chapter, shown: Sequence[Shown], place: int, drawings: Drawings
 ) -> str:
-    told = (
-        f"<p class='lead'><b>The idea.</b> {escaped(chapter.idea)} <b>What it buys.</b> "
+    lead = (
+        f"<p class='lead'><b>The idea.</b> {escaped(chapter.idea)} <b>What it gains.</b> "
         f"{escaped(chapter.buys)} <b>When not to use it.</b> {escaped(chapter.never)}</p>"
     )
     parts = "".join(
@@ -238,26 +218,24 @@ def chapter_html(
     )
     body = (
         f"<h1>{place}. {escaped(chapter.title)}</h1><p class='paper'>{escaped(chapter.paper)}</p>"
-        f"{told}{_made_up(book)}{summary(shown)}{_KEY}{parts}{_NOTHING}"
+        f"{lead}{_made_up(book)}{summary(shown)}{_KEY}{parts}{_NOTHING}"
     )
     return whole(chapter.title, body, navigation(book, file_of(chapter)))
 
 
 _KEY = (
-    "<p class='key'>Where a cell has two lines, ours is above and the print below. Numbers that "
-    "were drawn are equal if chance explains the difference.</p>"
+    "<p class='key'>In a cell with two lines, ours is above and the print below. Numbers that "
+    "depend on draws count as equal if chance explains the difference.</p>"
 )
-_NOTHING = "<p id='nothing' hidden>Nothing on this page has these words.</p>"
+_NOTHING = "<p id='nothing' hidden>Nothing on this page contains these words.</p>"
 
 
 def _made_up(book: Outcome) -> str:
-    if not book.made_up:
-        return ""
-    return f"<p class='warning'>{escaped(MADE_UP)}</p>"
+    return f"<p class='warning'>{escaped(MADE_UP)}</p>" if book.made_up else ""
 
 
 def summary(shown: Sequence[Shown]) -> str:
-    """How many exhibits came to what."""
+    """The number of exhibits with each verdict."""
     counted = Counter(one.verdict for one in shown)
     words = "".join(
         f"<li>{chip(verdict)} {counted[verdict]}</li>" for verdict in Verdict if counted[verdict]
@@ -288,7 +266,7 @@ def index_html(book: Outcome) -> str:
         "stands on, computed anew through its public library, beside the printed number. A number "
         "is <i>equal</i> if it rounds to the print or, where noise was drawn, is no farther from "
         "it than chance explains; <i>corrected</i> if the print is wrong and the reason is known; "
-        "<i>not reproducible</i> if the text does not say enough. Anything else would be "
+        "<i>not reproducible</i> if the text is incomplete. Anything else would be "
         "<i>different</i>, and a fault.</p>"
         f"{_made_up(book)}{summary(book.shown)}{''.join(parts)}{_NOTHING}"
     )
@@ -311,9 +289,9 @@ def errata_html(book: Outcome) -> str | None:
         return None
     parts = "".join(exhibit_html(one, f"E.{i}", ()) for i, (_, one) in enumerate(found, 1))
     body = (
-        "<h1>Errata</h1><p class='lead'>What the papers get wrong, each with the claim, what is "
-        "right, why, and a check that was run for this page. Most are slips of an index; a few "
-        "break a promise, and those are why nothing here was taken on trust.</p>"
+        "<h1>Errata</h1><p class='lead'>Errors of the papers, each with the claim, the correction, "
+        "the reason, and a check that was run for this page. Most are slips of an index; a few "
+        "break a promise, which is why nothing here was taken on trust.</p>"
         f"{summary([one for _, one in found])}{_KEY}{parts}{_NOTHING}"
     )
     return whole("Errata", body, navigation(book, ERRATA))
@@ -326,7 +304,7 @@ FIGURES = "figures"
 
 
 def save(book: Outcome, folder: Path) -> list[str]:
-    """The names of the files that were written; without the extra that draws, no figures."""
+    """Writes all files and returns their names; no figures without the extra that draws."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return list(_written(book, folder))
@@ -340,8 +318,7 @@ def _written(book: Outcome, folder: Path) -> list[str]:
     def write(name: str, content: str | bytes) -> None:
         target = folder / name
         target.parent.mkdir(exist_ok=True)
-        made = content.encode() if isinstance(content, str) else content
-        target.write_bytes(made)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
         names.append(name)
 
     drawings = drawn(book)
@@ -352,24 +329,21 @@ def _written(book: Outcome, folder: Path) -> list[str]:
         write(ERRATA, errata)
     write(INDEX, index_html(book))
     write(NUMBERS, book.to_json() + "\n")
-    if can_draw():
-        for one in book.shown:
-            if one.figure is not None:
-                chart = Chart(picture(one.figure))
-                write(f"{FIGURES}/{one.exhibit.id}.svg", chart.svg() + "\n")
-                write(f"{FIGURES}/{one.exhibit.id}.png", chart.png())
+    for one in book.shown:
+        if one.figure is not None and can_draw():
+            chart = Chart(picture(one.figure))
+            write(f"{FIGURES}/{one.exhibit.id}.svg", chart.svg() + "\n")
+            write(f"{FIGURES}/{one.exhibit.id}.png", chart.png())
     return names
 
 
 def drawn(book: Outcome) -> Drawings:
     """The panels of every figure, for a page that sets the colours."""
-    if not can_draw():
-        return {}
-    found: Drawings = {}
-    for number, one in enumerate(book.shown):
-        if one.figure is not None:
-            found[one.exhibit.id] = [
-                Chart(panel).inline_svg(f"f{number}p{place}x")
-                for place, panel in enumerate(pictures(one.figure))
-            ]
-    return found
+    return {
+        one.exhibit.id: [
+            Chart(panel).inline_svg(f"f{number}p{place}x")
+            for place, panel in enumerate(pictures(one.figure))
+        ]
+        for number, one in enumerate(book.shown)
+        if one.figure is not None and can_draw()
+    }

@@ -1,25 +1,26 @@
 """One number of a paper beside ours, and how far chance may move it.
 
-A verdict is earned, not stated: whoever says that the print is wrong gives the right value too, and
-the cell turns `DIFFERENT` as soon as the library computes anything else.
+A verdict is computed, not stated: a cell that calls the print wrong also states the right value,
+and turns `DIFFERENT` as soon as the library computes anything else.
 
 A number that depends on draws is compared with the mean of other runs, and with the print. Either
-comparison may go wrong although everything is right. All that a run of the book compares turn one
-verdict red by mistake with probability at most `RED`, and doubt an honest print with probability at
-most `DOUBT`; each comparison has its equal share. Seeds are fixed, so the chance is that of having
-chosen unlucky ones.
+comparison may fail although everything is right. All comparisons of a run together turn some
+verdict red by mistake with probability at most `RED`, and doubt a correct print with probability at
+most `DOUBT`; each comparison has an equal share. Seeds are fixed, so these are the probabilities of
+having chosen unlucky ones.
 
 How means are compared
     The difference of two means over a standard deviation that was estimated from n runs follows
-    Student's law with n − 1 degrees of freedom, and so do pooled deviations with those of all.
+    Student's law with n − 1 degrees of freedom; with a pooled deviation, with the sum of them.
 How counts are compared
-    Two sums of rare events with the same rate: given both together, one of them is binomial. No
+    Two sums of rare events with the same rate: given their sum, one of them is binomial. No
     deviation is estimated, so it holds for three events as for three hundred.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -28,19 +29,24 @@ from typing import Any
 
 import numpy as np
 
+from .data import Printed
+
+Value = float | str
+Right = Value | None
 PRECISE = 1e-10
 """How closely a right value is met, relative to it."""
+TRUNCATED = "The print is the right value truncated after its last digit, not rounded."
 
 
 class Verdict(Enum):
-    """What a cell, or a whole table, has come to."""
+    """The result of a comparison, for a cell or a whole exhibit."""
 
     EQUAL = "equal"
-    """Ours is the print, to half its last digit; or what the paper says holds."""
+    """Ours is the print, to half its last digit; or the claim of the paper holds."""
     CORRECTED = "corrected"
     """The print is wrong; ours is the right value, and the remark says why."""
     IRREPRODUCIBLE = "not reproducible"
-    """The text does not say enough, or its data cannot be had; the remark says which."""
+    """The text is incomplete, or its data is not available; the remark says which."""
     MISSING = "data missing"
     """The table that it is computed from is not on this machine."""
     BESIDE = "not printed"
@@ -60,11 +66,11 @@ SIGNS = {
     Verdict.BESIDE: "+",
     Verdict.DIFFERENT: "≠",
 }
-"""So that nobody needs colours to tell them apart."""
+"""Signs, so that no verdict is shown by its colour alone."""
 
 
 def overall(verdicts: list[Verdict]) -> Verdict:
-    """The verdict on many: the gravest of them; numbers that are not printed do not count.
+    """The gravest of several verdicts; numbers that are not printed do not count.
 
     Example
         >>> overall([Verdict.EQUAL, Verdict.CORRECTED, Verdict.BESIDE]).value
@@ -78,8 +84,7 @@ def overall(verdicts: list[Verdict]) -> Verdict:
 class Cell:
     """A printed number beside ours.
 
-    printed: as it is printed, or what the paper says in few words; None if it prints nothing.
-    ours: computed now.
+    printed: the number as it is printed, or the claim in few words; None if neither exists.
     difference: ours − printed, where both are numbers.
     """
 
@@ -92,12 +97,7 @@ class Cell:
     remark: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        shown = {name: getattr(self, name) for name in ("row", "column", "printed", "ours")}
-        return shown | {
-            "difference": self.difference,
-            "verdict": self.verdict.value,
-            "remark": self.remark,
-        }
+        return vars(self) | {"verdict": self.verdict.value}
 
 
 def half_digit(printed: str) -> float:
@@ -110,87 +110,42 @@ def half_digit(printed: str) -> float:
     return 0.5 * 10.0 ** int(Decimal(printed).as_tuple().exponent)
 
 
+def rounds_to(number: float, printed: str) -> bool:
+    return abs(number - float(printed)) <= half_digit(printed) * (1 + 1e-9)
+
+
 def met(
-    row: str,
-    column: str,
-    printed: str,
-    ours: float,
-    *,
-    right: float | str | None = None,
-    remark: str = "",
+    row: str, column: str, printed: str, ours: float, *, right: Right = None, remark: str = ""
 ) -> Cell:
     """The paper is right: ours must round to the print, and be `right` where that is known."""
-    away = ours - float(printed)
-    good = abs(away) <= half_digit(printed) * (1 + 1e-9) and _is_right(ours, right)
-    verdict = Verdict.EQUAL if good else Verdict.DIFFERENT
-    return Cell(row, column, printed, ours, away, verdict, remark)
+    good = rounds_to(ours, printed) and _is_right(ours, right)
+    return _numeric(row, column, printed, ours, Verdict.EQUAL, good, remark)
 
 
 def amended(
-    row: str, column: str, printed: str, ours: float, *, right: float | str, because: str
+    row: str, column: str, printed: str, ours: float, *, right: Value, because: str
 ) -> Cell:
     """The paper is wrong: ours must be `right`, and must not round to the print."""
-    away = ours - float(printed)
-    good = _is_right(ours, right) and abs(away) > half_digit(printed) * (1 - 1e-9)
-    verdict = Verdict.CORRECTED if good else Verdict.DIFFERENT
-    return Cell(row, column, printed, ours, away, verdict, because)
+    off = abs(ours - float(printed)) > half_digit(printed) * (1 - 1e-9)
+    good = off and _is_right(ours, right)
+    return _numeric(row, column, printed, ours, Verdict.CORRECTED, good, because)
 
 
-def beside(
-    row: str, column: str, ours: float | str, *, right: float | str | None = None, remark: str = ""
+def met_or_amended(
+    row: str, column: str, printed: str, ours: float, *, right: Value, because: str = TRUNCATED
 ) -> Cell:
-    """A number that the paper does not give; it must be `right` where that is known."""
-    good = isinstance(ours, str) or _is_right(ours, right)
-    verdict = Verdict.BESIDE if good else Verdict.DIFFERENT
-    return Cell(row, column, None, ours, None, verdict, remark)
-
-
-def claimed(
-    row: str,
-    column: str,
-    says: str,
-    ours: float | str,
-    *,
-    holds: bool,
-    right: float | str | None = None,
-    remark: str = "",
-) -> Cell:
-    """What the paper says, and whether it holds of what we computed, which must be `right` too."""
-    good = holds and (isinstance(ours, str) or _is_right(ours, right))
-    verdict = Verdict.EQUAL if good else Verdict.DIFFERENT
-    return Cell(row, column, says, ours, None, verdict, remark)
-
-
-def refuted(
-    row: str,
-    column: str,
-    says: str,
-    ours: float | str,
-    *,
-    fails: bool,
-    because: str,
-    right: float | str | None = None,
-) -> Cell:
-    """What the paper says and what is not so; `fails` is computed, and must be true."""
-    good = fails and (isinstance(ours, str) or _is_right(ours, right))
-    verdict = Verdict.CORRECTED if good else Verdict.DIFFERENT
-    return Cell(row, column, says, ours, None, verdict, because)
+    """`met` if the right value rounds to the print, otherwise `amended`."""
+    if rounds_to(float(right), printed):
+        return met(row, column, printed, ours, right=right)
+    return amended(row, column, printed, ours, right=right, because=because)
 
 
 def unmet(
-    row: str,
-    column: str,
-    printed: str,
-    ours: float,
-    *,
-    because: str,
-    right: float | str | None = None,
+    row: str, column: str, printed: str, ours: float, *, because: str, right: Right = None
 ) -> Cell:
-    """The print cannot be reproduced; `right` is what this reading gave elsewhere."""
-    away = ours - float(printed)
+    """The print cannot be reproduced; `right` is what this reading of the text gave elsewhere."""
     good = right is None or _is_right(ours, right)
-    verdict = Verdict.IRREPRODUCIBLE if good else Verdict.DIFFERENT
-    return Cell(row, column, printed, ours, away, verdict, because)
+    return _numeric(row, column, printed, ours, Verdict.IRREPRODUCIBLE, good, because)
 
 
 def drawn(
@@ -204,20 +159,89 @@ def drawn(
     same: bool,
     because: str,
 ) -> Cell:
-    """A number that depends on draws, in the paper and here; `cell.py` says what chance explains.
+    """A number that depends on draws, in the paper and here.
 
     right: the mean of many runs made elsewhere; None if there are none.
     possible: whether chance explains how far ours is from it.
     same: whether chance explains how far ours is from the print.
     because: why the print may differ beyond chance.
     """
-    away = ours - float(printed)
     if not (possible and math.isfinite(ours)):
         why = "" if right is None else f"Expected {right:.6g}."
-        return Cell(row, column, printed, ours, away, Verdict.DIFFERENT, why)
-    if same:
-        return Cell(row, column, printed, ours, away, Verdict.EQUAL)
-    return Cell(row, column, printed, ours, away, Verdict.IRREPRODUCIBLE, because)
+        return _numeric(row, column, printed, ours, Verdict.EQUAL, False, why)
+    verdict = Verdict.EQUAL if same else Verdict.IRREPRODUCIBLE
+    return _numeric(row, column, printed, ours, verdict, True, "" if same else because)
+
+
+def _numeric(
+    row: str, column: str, printed: str, ours: float, verdict: Verdict, good: bool, remark: str
+) -> Cell:
+    """A printed number; the verdict is DIFFERENT unless ours is `good`."""
+    verdict = verdict if good else Verdict.DIFFERENT
+    return Cell(row, column, printed, ours, ours - float(printed), verdict, remark)
+
+
+def beside(row: str, column: str, ours: Value, *, right: Right = None, remark: str = "") -> Cell:
+    """A number that the paper does not give; it must be `right` where that is known."""
+    return _stated(row, column, None, ours, Verdict.BESIDE, True, right, remark)
+
+
+def claimed(
+    row: str,
+    column: str,
+    says: str,
+    ours: Value,
+    *,
+    holds: bool,
+    right: Right = None,
+    remark: str = "",
+) -> Cell:
+    """A claim of the paper, and whether it holds of what we computed, which must be `right` too."""
+    return _stated(row, column, says, ours, Verdict.EQUAL, holds, right, remark)
+
+
+def formula(
+    row: str,
+    column: str,
+    says: str,
+    ours: float,
+    value: float,
+    *,
+    within: float = 1e-12,
+    right: Right = None,
+) -> Cell:
+    """A formula of the paper: ours must equal its value up to a relative error of `within`."""
+    holds = math.isclose(ours, value, rel_tol=within)
+    return claimed(row, column, says, float(ours), holds=holds, right=right)
+
+
+def listed(row: str, column: str, says: str, ours: Iterable[int]) -> Cell:
+    """Several whole numbers: ours must be those that the paper prints with commas."""
+    text = ", ".join(map(str, ours))
+    return claimed(row, column, says, text, holds=text == says)
+
+
+def refuted(
+    row: str, column: str, says: str, ours: Value, *, fails: bool, because: str, right: Right = None
+) -> Cell:
+    """A claim of the paper that does not hold; `fails` is computed, and must be true."""
+    return _stated(row, column, says, ours, Verdict.CORRECTED, fails, right, because)
+
+
+def _stated(
+    row: str,
+    column: str,
+    says: str | None,
+    ours: Value,
+    verdict: Verdict,
+    good: bool,
+    right: Right,
+    remark: str,
+) -> Cell:
+    """A statement in words; the verdict is DIFFERENT unless it is `good` and ours is right."""
+    if not (good and (isinstance(ours, str) or _is_right(ours, right))):
+        verdict = Verdict.DIFFERENT
+    return Cell(row, column, says, ours, None, verdict, remark)
 
 
 def missing(files: tuple[str, ...]) -> Cell:
@@ -226,11 +250,10 @@ def missing(files: tuple[str, ...]) -> Cell:
     return Cell("all", "all", None, None, None, Verdict.MISSING, f"Needs {named}.")
 
 
-def _is_right(ours: float, right: float | str | None) -> bool:
+def _is_right(ours: float, right: Right) -> bool:
     if right is None:
         return math.isfinite(ours)
-    wanted = float(right)
-    return abs(ours - wanted) <= PRECISE * max(abs(wanted), 1e-300)
+    return abs(ours - float(right)) <= PRECISE * max(abs(float(right)), 1e-300)
 
 
 # -- How far chance may move a number: one budget of false alarms for the whole book ---------------
@@ -238,7 +261,7 @@ def _is_right(ours: float, right: float | str | None) -> bool:
 RED = 1e-6
 """The probability that a run of the book turns red although the library is right."""
 DOUBT = 1e-2
-"""The probability that some print is called not reproducible although only chance is in it."""
+"""The probability that some print is called not reproducible although chance explains it."""
 
 COMPARED = {
     "3.8": 63,
@@ -257,7 +280,7 @@ COMPARED = {
     "bayes.fig7": 12,
     "bayes.fig8": 2,
 }
-"""How many random numbers each exhibit compares with what is right."""
+"""How many random numbers each exhibit compares with the right ones."""
 
 SHARE = RED / sum(COMPARED.values())
 PRINT_SHARE = DOUBT / sum(COMPARED.values())
@@ -265,7 +288,7 @@ PRINT_SHARE = DOUBT / sum(COMPARED.values())
 
 @dataclass(frozen=True)
 class Spread:
-    """The standard deviation of one run, and from how many degrees of freedom it is known.
+    """The standard deviation of one run, and the degrees of freedom of its estimate.
 
     freedom: 0 if it is known exactly.
     """
@@ -274,7 +297,7 @@ class Spread:
     freedom: int = 0
 
     def between(self, runs: float, others: float, chance: float) -> float:
-        """How far the means of so many runs are apart, but for one case in 1/chance.
+        """The distance that the means of so many runs exceed with this probability only.
 
         `others` is infinite for a number that is not drawn.
         """
@@ -282,7 +305,7 @@ class Spread:
 
 
 def pooled(*known: tuple[float, int]) -> Spread:
-    """One deviation from several estimates of the same: (deviation, runs), divisor runs − 1.
+    """One deviation from several estimates of it: (deviation, runs), divisor runs − 1.
 
     Example
         >>> pooled((3.0, 11), (4.0, 11))
@@ -294,21 +317,43 @@ def pooled(*known: tuple[float, int]) -> Spread:
 
 
 def explains(ours: float, right: float | None, spread: Spread, runs: float, others: float) -> bool:
-    """Whether chance explains how far the mean of our runs is from that of others."""
+    """Whether chance explains how far the mean of our runs is from the mean of others."""
     if right is None:
         return True
     return abs(ours - right) <= spread.between(runs, others, SHARE) + PRECISE * abs(right)
 
 
 def explains_print(ours: float, printed: str, spread: Spread, runs: float, others: float) -> bool:
-    """The same of a printed mean, which was rounded."""
+    """The same for a printed mean, which was rounded."""
     away = spread.between(runs, others, PRINT_SHARE) + half_digit(printed)
     return abs(ours - float(printed)) <= away
 
 
+def mean_of_runs(
+    row: str,
+    column: str,
+    cell: Printed,
+    ours: float,
+    spread: Spread,
+    because: str,
+    *,
+    runs: int,
+    others: int,
+    print_runs: int,
+) -> Cell:
+    """The mean of our runs beside the right mean, of `others`, and the print, of `print_runs`."""
+    return drawn(
+        *(row, column, cell.text, ours),
+        right=cell.right,
+        possible=explains(ours, cell.right, spread, runs, others),
+        same=explains_print(ours, cell.text, spread, runs, print_runs),
+        because=because,
+    )
+
+
 @cache
 def quantile(freedom: int, chance: float) -> float:
-    """What |T| exceeds with this probability; the normal law's if freedom is 0.
+    """The value that |T| exceeds with this probability; T is normal if freedom is 0.
 
     Example
         >>> round(quantile(10, 0.05), 6), round(quantile(0, 0.05), 6)

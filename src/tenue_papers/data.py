@@ -1,11 +1,11 @@
-"""The tables that the papers were computed from, and the larger printed ones."""
+"""The tables from which the papers were computed, and the larger printed ones."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,25 +29,26 @@ class Data:
     """A folder of reference tables; without one, every table is missing.
 
     Parameters
-        folder: where they are; None means the folder that TENUE_DATA names, if any.
+        folder: None means the folder that TENUE_DATA names, if any.
+        made_up: whether the tables are a stand-in.
     """
 
     def __init__(self, folder: str | Path | None = None, *, made_up: bool = False) -> None:
-        given = os.environ.get(FOLDER) if folder is None else folder
-        self.folder = None if given in (None, "") else Path(str(given))
+        path = os.environ.get(FOLDER) if folder is None else folder
+        self.folder = Path(path) if path else None
         self.made_up = made_up
         self._kept: dict[str, Any] = {}
         if self.folder is not None and not self.folder.is_dir():
             raise refuse("papers.papers-folder-missing", folder=self.folder)
 
     def kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """Something made of the tables, made once."""
+        """What `make` returns, computed once for each name."""
         if name not in self._kept:
             self._kept[name] = make()
         return self._kept[name]
 
     def lacking(self, needs: Iterable[str]) -> tuple[str, ...]:
-        """Those of the files that are not here."""
+        """The missing ones of these files."""
         return tuple(
             name for name in needs if self.folder is None or not (self.folder / name).is_file()
         )
@@ -105,19 +106,23 @@ class Columns:
         return Columns(self.names, values)
 
     def arrow(self) -> Any:
-        """As the library takes tables."""
-        import pyarrow
-
-        return pyarrow.table(dict(zip(self.names, self.values.T, strict=True)))
+        return arrow(dict(zip(self.names, self.values.T, strict=True)))
 
 
-# The larger printed tables, which lie as numbers beside the chapters that compute them.
+def arrow(columns: Mapping[str, Any]) -> Any:
+    """An Arrow table; imports PyArrow only now."""
+    import pyarrow
+
+    return pyarrow.table(columns)
+
+
+# The larger printed tables, JSON files beside the chapters that compute them.
 
 _HERE = Path(__file__).parent
 
 
 class Printed(NamedTuple):
-    """A printed number, the right one where it is known, and how far chance moves it."""
+    """A printed number, the right one if it is known, and the standard deviation of its draws."""
 
     text: str
     right: float | None = None

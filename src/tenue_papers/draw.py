@@ -1,4 +1,4 @@
-"""What a figure of a paper shows, as numbers, and its drawing in the one look of all charts."""
+"""A figure of a paper as numbers, and its drawing in the style of all charts."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Panel:
     """One pair of axes.
 
     reverse_x: whether the horizontal axis runs from large to small.
-    flat: whether it has one line of points only, which needs little height.
-    x_ticks: where numbers stand below it; none for what suits.
-    hidden: the axes that are not drawn, because their numbers mean nothing: "y" or "xy".
-    words: texts in the drawing, each around its place (x, y).
+    flat: whether its points lie on one line, which needs little height.
+    x_ticks: the numbers below the horizontal axis; chosen automatically if empty.
+    hidden: axes that are not drawn, because their numbers mean nothing: "y" or "xy".
+    words: texts (x, y, text) in the drawing, each centred at (x, y).
     """
 
     title: str
@@ -55,40 +55,29 @@ class Panel:
     hidden: Literal["", "y", "xy"] = ""
     words: tuple[tuple[float, float, str], ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        series = [
+            {"name": one.name, "mark": one.mark, "points": [list(p) for p in one.points]}
+            for one in self.series
+        ]
+        return {"title": self.title, "x": self.x, "y": self.y, "series": series}
+
 
 @dataclass(frozen=True)
 class Figure:
-    """Panels beside each other, and a sentence on what to see in them."""
+    """Panels beside each other, and a sentence on what they show."""
 
     panels: tuple[Panel, ...]
     caption: str
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "caption": self.caption,
-            "panels": [
-                {
-                    "title": panel.title,
-                    "x": panel.x,
-                    "y": panel.y,
-                    "series": [
-                        {
-                            "name": one.name,
-                            "mark": one.mark,
-                            "points": [list(p) for p in one.points],
-                        }
-                        for one in panel.series
-                    ],
-                }
-                for panel in self.panels
-            ],
-        }
+        return {"caption": self.caption, "panels": [one.to_dict() for one in self.panels]}
 
 
 def curve(
     name: str, values: Iterable[float], height: Callable[[float], float], mark: Stroke = "line"
 ) -> Series:
-    """A function seen at many values."""
+    """A function, evaluated at many values."""
     return Series(name, tuple((float(x), float(height(x))) for x in values), mark)
 
 
@@ -102,26 +91,32 @@ def log_between(low: float, high: float, count: int) -> list[float]:
     return [math.exp(x) for x in between(math.log(low), math.log(high), count)]
 
 
-def panels(*given: Panel, caption: str) -> Figure:
-    return Figure(tuple(given), caption)
+def panels(*shown: Panel, caption: str) -> Figure:
+    return Figure(shown, caption)
+
+
+def plot(title: str, x: str, y: str, *series: Series, caption: str, **axes: Any) -> Figure:
+    """A figure with one panel; `axes` are the options of `Panel`."""
+    return panels(Panel(title, x, y, series, **axes), caption=caption)
 
 
 def pairs(xs: Sequence[float], ys: Sequence[float]) -> Points:
     return tuple((float(x), float(y)) for x, y in zip(xs, ys, strict=True))
 
 
-# -- Figures of the papers in the one look of all charts -------------------------------------------
+# -- Figures of the papers in the style of all charts ----------------------------------------------
 
 _LETTER = 6.6
 """About how wide a letter of the legend is, in pixels."""
 _WIDE, _HIGH, _FLAT, _SQUARE = 376, 230, 44, 300
 _LARGE = 1e7
+"""From this height on powers of ten are written, for all digits would run into the title."""
 _BESIDE = 3
 """More panels stand in two columns."""
 _MARGIN = 0.04
-"""How much room is left above the highest and below the lowest point."""
+"""The room above the highest and below the lowest point, as a share of their distance."""
 _CORE = 0.8
-"""How much of the place between two bars they take."""
+"""The share of the distance between two groups of bars that the bars take."""
 
 
 def picture(figure: Figure) -> Picture:
@@ -131,7 +126,7 @@ def picture(figure: Figure) -> Picture:
 
 
 def pictures(figure: Figure) -> list[Picture]:
-    """Each panel by itself, for a page that puts them beside or below each other."""
+    """Each panel by itself, for a page that arranges them."""
     return [Picture("", [panel(one)], told=one.title or figure.caption) for one in figure.panels]
 
 
@@ -139,20 +134,15 @@ def panel(given: Panel) -> Drawn:
     width = _SQUARE if given.square else _WIDE
     height = _SQUARE if given.square else _FLAT if given.flat else _HIGH
     tones = tones_of(given.series)
-    marks = [
-        mark
-        for place, series in enumerate(given.series)
-        for mark in _DRAW[series.mark](series, tones[series.name], given, place)
-    ]
+    marks = [mark for series in given.series for mark in _marks(series, tones[series.name], given)]
     marks += [Words(text, x, y, align="center") for x, y, text in given.words]
     marks += _legend(given, tones, width)
-    across = given.x_range or _reach(given)
+    left, right = given.x_range or _reach(given)
     low, high = given.y_range or _heights(given)
-    ends = (across[1], across[0]) if given.reverse_x else across
     x = Axis(
         given.x,
-        low=ends[0],
-        high=ends[1],
+        low=right if given.reverse_x else left,
+        high=left if given.reverse_x else right,
         log=given.log_x,
         ticks=given.x_ticks,
         write="~g" if given.x_ticks else "",
@@ -163,7 +153,7 @@ def panel(given: Panel) -> Drawn:
         low=low,
         high=high,
         log=given.log_y,
-        write=_written(given),
+        write="~e" if given.log_y and max(_values(given, 1)) >= _LARGE else "",
         grid=True,
         shown="y" not in given.hidden,
     )
@@ -171,27 +161,18 @@ def panel(given: Panel) -> Drawn:
 
 
 def tones_of(series: Sequence[Series]) -> dict[str, str]:
-    """A colour for every name; what is dashed or a rule stays quiet."""
-    names = dict.fromkeys(one.name for one in series if one.mark not in ("dashed", "rule", "cross"))
+    """A colour for every name; dashed lines and rules are "quiet"."""
+    fixed = {"dashed": "quiet", "rule": "quiet", "cross": "ink"}
+    names = dict.fromkeys(one.name for one in series if one.mark not in fixed)
     palette = [tone for tone in SERIES if tone != "third"] + ["ink"]  # "third" looks quiet
-    found = {name: palette[i % len(palette)] for i, name in enumerate(names)}
-    return (
-        found
-        | {one.name: "quiet" for one in series if one.mark in ("dashed", "rule")}
-        | {one.name: "ink" for one in series if one.mark == "cross"}
-    )
-
-
-def _written(given: Panel) -> str:
-    """How heights are written: as powers of ten where all digits would run into the title."""
-    highest = max(y for one in given.series for _, y in one.points)
-    return "~e" if given.log_y and highest >= _LARGE else ""
+    tones = {name: palette[i % len(palette)] for i, name in enumerate(names)}
+    return tones | {one.name: fixed[one.mark] for one in series if one.mark in fixed}
 
 
 def _heights(given: Panel) -> tuple[float, float]:
     """From the lowest to the highest point with room for the line; from 0 if that is near."""
-    seen = [y for one in given.series for _, y in one.points]
-    low, high = min(seen), max(seen)
+    heights = _values(given, 1)
+    low, high = min(heights), max(heights)
     if given.log_y:
         room = (high / low) ** _MARGIN
         return low / room, high * room
@@ -200,12 +181,13 @@ def _heights(given: Panel) -> tuple[float, float]:
 
 
 def _reach(given: Panel) -> tuple[float, float]:
-    seen = [x for one in given.series for x, _ in one.points]
-    low, high = min(seen), max(seen)
-    if _has_bars(given):
-        gap = _gap(given) * 0.6
-        return low - gap, high + gap
-    return low, high
+    places = _values(given, 0)
+    room = _gap(given) * 0.6 if _has_bars(given) else 0.0
+    return min(places) - room, max(places) + room
+
+
+def _values(given: Panel, axis: int) -> list[float]:
+    return [point[axis] for one in given.series for point in one.points]
 
 
 def _has_bars(given: Panel) -> bool:
@@ -213,8 +195,8 @@ def _has_bars(given: Panel) -> bool:
 
 
 def _gap(given: Panel) -> float:
-    seen = sorted({x for one in given.series if one.mark == "bar" for x, _ in one.points})
-    return min((b - a for a, b in pairwise(seen)), default=1.0)
+    places = sorted({x for one in given.series if one.mark == "bar" for x, _ in one.points})
+    return min((b - a for a, b in pairwise(places)), default=1.0)
 
 
 def _legend(given: Panel, tones: dict[str, str], width: int) -> list[Mark]:
@@ -241,44 +223,22 @@ def _legend(given: Panel, tones: dict[str, str], width: int) -> list[Mark]:
     return marks
 
 
-# -- marks -----------------------------------------------------------------------------------------
-
-
-def _line(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
-    return [Curve(series.points, tone=tone, width=2.2, dashed=series.mark == "dashed")]
-
-
-def _step(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
-    return [Curve(series.points, tone=tone, width=2.2, steps=True)]
-
-
-def _bar(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
-    among = [one for one in given.series if one.mark == "bar"]
-    wide = _gap(given) * _CORE / len(among)
-    start = -wide * len(among) / 2 + wide * among.index(series)
-    bars = [(x + start, x + start + wide, y) for x, y in series.points]
-    return [Bars(bars, tone=tone)]
-
-
-def _points(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
-    many = len(series.points) > 40
-    return [Dots(series.points, tone=tone, size=3.2 if many else 5.0, ring=not many)]
-
-
-def _cross(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
-    return [Dots(series.points, tone=tone, size=3.4, ring=False)]
-
-
-def _rule(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
-    return [Rule(x) for x, _ in series.points]
-
-
-_DRAW: dict[str, Callable[[Series, str, Panel, int], list[Mark]]] = {
-    "line": _line,
-    "dashed": _line,
-    "step": _step,
-    "bar": _bar,
-    "point": _points,
-    "cross": _cross,
-    "rule": _rule,
-}
+def _marks(series: Series, tone: str, given: Panel) -> list[Mark]:
+    match series.mark:
+        case "bar":
+            among = [one for one in given.series if one.mark == "bar"]
+            wide = _gap(given) * _CORE / len(among)
+            start = -wide * len(among) / 2 + wide * among.index(series)
+            bars = [(x + start, x + start + wide, y) for x, y in series.points]
+            return [Bars(bars, tone=tone)]
+        case "point":
+            many = len(series.points) > 40
+            return [Dots(series.points, tone=tone, size=3.2 if many else 5.0, ring=not many)]
+        case "cross":
+            return [Dots(series.points, tone=tone, size=3.4, ring=False)]
+        case "rule":
+            return [Rule(x) for x, _ in series.points]
+        case "step":
+            return [Curve(series.points, tone=tone, width=2.2, steps=True)]
+        case _:
+            return [Curve(series.points, tone=tone, width=2.2, dashed=series.mark == "dashed")]

@@ -1,16 +1,17 @@
-"""A table, figure or example of a paper: where it stands, and how it is computed again."""
+"""A table, figure or example of a paper: where it is printed, and how it is computed again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from .cell import Cell, Verdict, missing, overall
 from .data import Data
 from .draw import Figure
 
-_MADE_UP = "Ours is of a made-up table of the same shape, which says nothing about the print."
+_MADE_UP = "Ours was computed from a made-up table of the same shape and cannot confirm the print."
 
 Kind = Literal["table", "figure", "example", "erratum", "beyond"]
 
@@ -20,13 +21,13 @@ class Exhibit:
     """One table, figure or example.
 
     id: what `tenue papers --only` takes: "4.1" is a table of the thesis, "fig4.2" a figure.
-    kind: "beyond" is a table of ours that the paper should have had; "erratum" a claim that fails.
-    source: where it stands in the paper.
-    cells: computes every number of it, through the public names of the library.
-    figure: what is to be drawn, if it is a figure.
+    kind: "beyond" is a table that the paper lacks; "erratum" a claim that fails.
+    source: where the paper prints it.
+    cells: computes all its numbers, through the public names of the library.
+    figure: the drawing of a figure.
     needs: the tables that it is computed from, if any.
-    seconds: about how long it takes.
-    note: what the reader must know to read it.
+    seconds: about how long that takes.
+    note: an explanation for readers.
     """
 
     id: str
@@ -40,7 +41,7 @@ class Exhibit:
     note: str = ""
 
     def shown(self, data: Data) -> Shown:
-        """Everything of it, computed now; without its tables, that they are missing."""
+        """All its cells, computed now, or one that names the missing tables."""
         lacking = data.lacking(self.needs)
         if lacking:
             return Shown(self, (missing(lacking),), None)
@@ -81,7 +82,7 @@ class Shown:
 class Chapter:
     """A paper, or a chapter of one.
 
-    idea, buys, never: in plain words, what it does, what is gained, when not to use it.
+    idea, buys, never: what the method does, what it gains, and when not to use it.
     """
 
     id: str
@@ -93,26 +94,35 @@ class Chapter:
     exhibits: tuple[Exhibit, ...]
 
 
-Cells = Callable[[Data], list[Cell]]
+PAPERS = {"passat": "PASSAT, ", "idp": "Individual DP, ", "bayes": "Bayes, "}
+"""The papers besides the thesis, by the first part of a name."""
 
 
-def table(name: str, title: str, source: str, cells: Cells, **more: Any) -> Exhibit:
-    return Exhibit(name, "table", title, source, cells, **more)
+def _source(name: str) -> str:
+    """Where an exhibit of this name is printed: "passat.fig1" is "PASSAT, Figure 1"."""
+    paper, _, rest = name.partition(".")
+    number = rest if paper in PAPERS else name
+    for short, kind in (("fig", "Figure"), ("ex", "Example")):
+        if number.startswith(short):
+            return f"{PAPERS.get(paper, '')}{kind} {number.removeprefix(short)}"
+    return f"{PAPERS.get(paper, '')}Table {number}"
 
 
-def figure(
-    name: str, title: str, source: str, cells: Cells, drawn: Callable[[Data], Figure], **more: Any
+def _exhibit(
+    kind: Kind,
+    name: str,
+    title: str,
+    cells: Callable[[Data], list[Cell]],
+    drawn: Callable[[Data], Figure] | None = None,
+    *,
+    source: str = "",
+    **more: Any,
 ) -> Exhibit:
-    return Exhibit(name, "figure", title, source, cells, drawn, **more)
+    return Exhibit(name, kind, title, source or _source(name), cells, drawn, **more)
 
 
-def example(name: str, title: str, source: str, cells: Cells, **more: Any) -> Exhibit:
-    return Exhibit(name, "example", title, source, cells, **more)
-
-
-def erratum(name: str, title: str, source: str, cells: Cells, **more: Any) -> Exhibit:
-    return Exhibit(name, "erratum", title, source, cells, **more)
-
-
-def beyond(name: str, title: str, source: str, cells: Cells, **more: Any) -> Exhibit:
-    return Exhibit(name, "beyond", title, source, cells, **more)
+table = partial(_exhibit, "table")
+figure = partial(_exhibit, "figure")
+example = partial(_exhibit, "example")
+erratum = partial(_exhibit, "erratum")
+beyond = partial(_exhibit, "beyond")

@@ -1,13 +1,15 @@
 """Individual differential privacy (Soria-Comas and others, 2017).
 
-The paper compares formulas. Here each way answers about Census, and its error is computed exactly:
-noise for the worst table, for the smooth sensitivity, for this table (individual), and selection.
+The paper compares formulas. Here each mechanism answers about Census, and its error is computed
+exactly: noise for the worst table, for the smooth sensitivity, for this table (individual), and
+selection.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, combinations_with_replacement, pairwise
 
 import numpy as np
@@ -19,19 +21,18 @@ from tenue.mechanism.rank_score import RankScore
 from tenue.noise import DiscreteLaplace, HeavyTail, Laplace, Seeded
 from tenue.sensitivity import admissible_beta, dilation_loss, is_admissible, local, smooth
 
-from .cell import Cell, amended, beside, claimed, met, refuted
+from .cell import Cell, amended, beside, claimed, formula, met, met_or_amended, refuted
 from .data import CENSUS, Data
-from .draw import Figure, Panel, Series, between, curve, panels
+from .draw import Figure, Panel, Series, between, curve, panels, plot
 from .exhibit import beyond, erratum, example, figure, table
 
-ENDS = (-6.6, 6.6)
 LN2 = "0.6931471805599453094172321214581765680755"
 TABLE, DOMAIN = (0, 1, 1), (0, 1)
 """A table whose median has local and smooth sensitivity 1."""
 
 
-def own_noise(epsilon: object = 1) -> Laplace:
-    return Laplace(sensitivity=local("median", TABLE, bounds=DOMAIN), epsilon=epsilon)  # type: ignore[arg-type]
+def individual_noise() -> Laplace:
+    return Laplace(sensitivity=local("median", TABLE, bounds=DOMAIN), epsilon=1)
 
 
 def smooth_noise(gamma: int) -> HeavyTail:
@@ -40,65 +41,43 @@ def smooth_noise(gamma: int) -> HeavyTail:
 
 
 def intervals(_: Data) -> list[Cell]:
+    own, two, three = (
+        law.interval("0.95")[1] for law in (individual_noise(), smooth_noise(2), smooth_noise(3))
+    )
+    rounding, right = "8·tan(0.475π) rounds to 101.6.", "101.6496378894"
     return [
-        met("±", "individual", "3", own_noise().interval("0.95")[1], right="2.995732273554"),
-        amended(
-            "±",
-            "smooth, γ = 2",
-            "101.7",
-            smooth_noise(2).interval("0.95")[1],
-            right="101.6496378894",
-            because="8·tan(0.475π) rounds to 101.6.",
-        ),
-        met(
-            "±",
-            "smooth, γ = 3",
-            "34.2",
-            smooth_noise(3).interval("0.95")[1],
-            right="34.217864904138",
-        ),
+        met("±", "individual", "3", own, right="2.995732273554"),
+        amended("±", "smooth, γ = 2", "101.7", two, right=right, because=rounding),
+        met("±", "smooth, γ = 3", "34.2", three, right="34.217864904138"),
     ]
 
 
 def densities(_: Data) -> Figure:
     places = between(-40, 40, 801)
-    panel = Panel(
-        "Noise of a median, ε = 1, sensitivities 1",
-        "noise",
-        "density",
-        (
-            curve("individual", places, own_noise().pdf),
-            curve("smooth, γ = 2", places, smooth_noise(2).pdf),
-            curve("smooth, γ = 3", places, smooth_noise(3).pdf),
-        ),
+    return plot(
+        *("Noise of a median, ε = 1, sensitivities 1", "noise", "density"),
+        curve("individual", places, individual_noise().pdf),
+        curve("smooth, γ = 2", places, smooth_noise(2).pdf),
+        curve("smooth, γ = 3", places, smooth_noise(3).pdf),
         log_y=True,
         y_range=(1e-4, 1),
+        caption="Noise for smooth sensitivity has heavy tails.",
     )
-    return panels(panel, caption="Noise for smooth sensitivity has tails that never get thin.")
 
 
 def densities_cells(_: Data) -> list[Cell]:
-    own, two, three = own_noise(), smooth_noise(2), smooth_noise(3)
+    own, two, three = individual_noise(), smooth_noise(2), smooth_noise(3)
+    heavy = bool(two.pdf(100.0) > three.pdf(100.0) > 1000 * own.pdf(100.0))
+    tail = float(two.pdf(100.0) / own.pdf(100.0))
+    ratio = three.interval("0.95")[1] / own.interval("0.95")[1]
+    column, says = "γ = 3 / individual", "much better accuracy"
     return [
-        claimed(
-            "density at 100",
-            "γ = 2 / individual",
-            "heavy tails",
-            float(two.pdf(100.0) / own.pdf(100.0)),
-            holds=bool(two.pdf(100.0) > three.pdf(100.0) > 1000 * own.pdf(100.0)),
-        ),
-        claimed(
-            "95 % interval",
-            "γ = 3 / individual",
-            "much better accuracy",
-            three.interval("0.95")[1] / own.interval("0.95")[1],
-            holds=three.interval("0.95")[1] > 10 * own.interval("0.95")[1],
-        ),
+        claimed("density at 100", "γ = 2 / individual", "heavy tails", tail, holds=heavy),
+        claimed("95 % interval", column, says, ratio, holds=ratio > 10),
     ]
 
 
 # -- range counts ----------------------------------------------------------------------------------
-
 
 ERRORS = {
     "0.1": ("9.98", "9.9833527572961", "0.95", "0.95004162504212"),
@@ -107,7 +86,7 @@ ERRORS = {
     "2": ("0.27", "0.27572056477178", "0.23", "0.23840584404424"),
     "5": ("0.013", "0.013476505830589", "0.013", "0.01338570184857"),
 }
-CUT = "The print is the right value cut off after its last digit, not rounded."
+TRUNCATED = "individual, truncated to ±1"
 
 
 def counting(epsilon: str) -> DiscreteLaplace:
@@ -115,68 +94,45 @@ def counting(epsilon: str) -> DiscreteLaplace:
 
 
 def truncated_error(law: DiscreteLaplace) -> float:
-    """Cut to f(D) ± 1, every answer but the truth is off by exactly 1."""
+    """Truncated to f(D) ± 1, every answer but the truth is off by exactly 1."""
     return 1 - float(law.mass(0))
 
 
 def errors(_: Data) -> list[Cell]:
     cells = []
-    for epsilon, (whole, right, cut, right_cut) in ERRORS.items():
+    for epsilon, (whole, right, truncated, right_truncated) in ERRORS.items():
         law, row = counting(epsilon), f"ε = {epsilon}"
-        facts = (
-            ("DP", whole, law.mean_absolute_error, right),
-            ("individual, cut to ±1", cut, truncated_error(law), right_cut),
-        )
-        for column, printed, ours, exact in facts:
-            rounds = f"{float(exact):.{len(printed.split('.')[1])}f}" == printed
-            cells.append(
-                met(row, column, printed, ours, right=exact)
-                if rounds
-                else amended(row, column, printed, ours, right=exact, because=CUT)
-            )
+        ours = truncated_error(law)
+        cells += [
+            met_or_amended(row, "DP", whole, law.mean_absolute_error, right=right),
+            met_or_amended(row, TRUNCATED, truncated, ours, right=right_truncated),
+        ]
     return cells
 
 
 def error_laws(_: Data) -> Figure:
+    def bars(title: str, name: str, masses: dict[int, float]) -> Panel:
+        series = (Series(name, tuple(masses.items()), "bar"),)
+        ranges = {"x_range": (-6.6, 6.6), "y_range": (0, 0.5)}
+        return Panel(title, "error", "probability", series, **ranges)  # type: ignore[arg-type]
+
     law = counting("1")
-    whole = tuple((k, float(law.mass(k))) for k in range(-6, 7))
-    side = (1 - float(law.mass(0))) / 2
-    cut = ((-1, side), (0, float(law.mass(0))), (1, side))
+    side = truncated_error(law) / 2
     return panels(
-        Panel(
-            "ε-DP, ε = 1",
-            "error",
-            "probability",
-            (Series("DP", whole, "bar"),),
-            x_range=ENDS,
-            y_range=(0, 0.5),
-        ),
-        Panel(
-            "individual, cut to ±1",
-            "error",
-            "probability",
-            (Series("individual", cut, "bar"),),
-            x_range=ENDS,
-            y_range=(0, 0.5),
-        ),
-        caption="What lay beyond ±1 is put on ±1, where it proves the bit of a known neighbour.",
+        bars("ε-DP, ε = 1", "DP", {k: float(law.mass(k)) for k in range(-6, 7)}),
+        bars(TRUNCATED, "individual", {-1: side, 0: float(law.mass(0)), 1: side}),
+        caption="The mass beyond ±1 moves to ±1, where it proves the bit of a known neighbour.",
     )
 
 
 def error_laws_cells(_: Data) -> list[Cell]:
     law = counting("1")
     beyond = 1 - sum(float(law.mass(k)) for k in (-1, 0, 1))
+    likely, says = 0.1 < beyond < 0.5, "the mass beyond is put there"
+    ends = 2 * float(law.mass(1)) + beyond
     return [
-        claimed("errors beyond ±1", "DP", "a good chance", beyond, holds=0.1 < beyond < 0.5),
-        claimed(
-            "at ±1",
-            "individual",
-            "what was beyond is put there",
-            truncated_error(law),
-            holds=math.isclose(
-                truncated_error(law), 2 * float(law.mass(1)) + beyond, rel_tol=1e-12
-            ),
-        ),
+        claimed("errors beyond ±1", "DP", "a good chance", beyond, holds=likely),
+        formula("at ±1", "individual", says, truncated_error(law), ends),
     ]
 
 
@@ -190,59 +146,36 @@ def bits(zeros: int, ones: int) -> list[int]:
 def example_1(_: Data) -> list[Cell]:
     """Medians of bits: sensitivity 1 at two tables only."""
     m = 5
-    found = {
-        ones: local("median", bits(2 * m + 1 - ones, ones), bounds=(0, 1))
-        for ones in range(2 * m + 2)
-    }
-    at = [ones for ones, spread in found.items() if spread == 1]
+    spreads = [local("median", bits(2 * m + 1 - k, k), bounds=DOMAIN) for k in range(2 * m + 2)]
+    ones, row = [k for k, spread in enumerate(spreads) if spread == 1], "numbers of ones"
+    text, says = ", ".join(map(str, ones)), "m and m + 1 only"
+    most = float(max(spreads))
     return [
-        claimed(
-            "global sensitivity",
-            "11 bits",
-            "1",
-            float(max(found.values())),
-            holds=max(found.values()) == 1,
-        ),
-        claimed(
-            "tables with local sensitivity 1",
-            "numbers of ones",
-            "m and m + 1 only",
-            ", ".join(map(str, at)),
-            holds=at == [m, m + 1],
-        ),
+        claimed("global sensitivity", "11 bits", "1", most, holds=most == 1),
+        claimed("tables with local sensitivity 1", row, says, text, holds=ones == [m, m + 1]),
     ]
 
 
 def example_2(_: Data) -> list[Cell]:
     m = 5
     first, second = bits(m + 2, m - 1), bits(m + 1, m)
-    spreads = [local("median", rows, bounds=(0, 1)) for rows in (first, second)]
-    medians = [sorted(rows)[m] for rows in (first, second)]
+    column = "local sensitivity"
+    spreads = [float(local("median", rows, bounds=DOMAIN)) for rows in (first, second)]
     return [
-        met("X", "median", "0", medians[0]),
-        met("X", "local sensitivity", "0", float(spreads[0])),
-        met("X'", "median", "0", medians[1]),
-        met("X'", "local sensitivity", "1", float(spreads[1]), right=1),
+        met("X", "median", "0", sorted(first)[m]),
+        met("X", column, "0", spreads[0]),
+        met("X'", "median", "0", sorted(second)[m]),
+        met("X'", column, "1", spreads[1], right=1),
     ]
 
 
-def small_tables(rows: int, top: int = 4) -> list[tuple[int, ...]]:
-    return list(combinations_with_replacement(range(top + 1), rows))
-
-
 TABLES = (
-    table("idp.1", "95 % intervals of three noises", "Individual DP, Table 1", intervals),
-    table("idp.2", "Error of a range count", "Individual DP, Table 2", errors),
-    figure("idp.fig1", "Noise of a median", "Individual DP, Figure 1", densities_cells, densities),
-    figure(
-        "idp.fig2",
-        "Error of a range count",
-        "Individual DP, Figure 2",
-        error_laws_cells,
-        error_laws,
-    ),
-    example("idp.ex1", "Local and global sensitivity", "Individual DP, Example 1", example_1),
-    example("idp.ex2", "Same median, other sensitivity", "Individual DP, Example 2", example_2),
+    table("idp.1", "95 % intervals of three noises", intervals),
+    table("idp.2", "Error of a range count", errors),
+    figure("idp.fig1", "Noise of a median", densities_cells, densities),
+    figure("idp.fig2", "Error of a range count", error_laws_cells, error_laws),
+    example("idp.ex1", "Local and global sensitivity", example_1),
+    example("idp.ex2", "Same median, other sensitivity", example_2),
 )
 
 
@@ -255,35 +188,32 @@ LEVEL = "0.5"
 
 
 def upper(values: Values) -> int:
-    """The holder's bound: the next power of two above what people earn, at least 2^18."""
+    """The holder's bound: the next power of two above all values, at least 2^18."""
     return 1 << max(18, int(values.max()).bit_length())
 
 
 def selected(score: RankScore, values: Values, high: int, truth: float) -> float:
-    """Within what distance of the truth half of the answers lie, from the exact probabilities."""
+    """The distance from the truth within which half of the answers lie, by exact probabilities."""
     selection = Selection(score, 0, high, Fraction(1))
-    kinds, firsts, counts = np.unique(values, return_index=True, return_counts=True)
-    del firsts
-    below = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    known = [(int(v), int(b), int(c)) for v, b, c in zip(kinds, below, counts, strict=True)]
+    distinct, counts = np.unique(values, return_counts=True)
+    below = np.cumsum(counts) - counts
+    known = list(zip(distinct.tolist(), below.tolist(), counts.tolist(), strict=True))
     weights: dict[float, float] = {}
     for part in selection.intervals(values.size, known):
         weight = math.exp(-float(selection.law.fall) * part.score)
-        for first, last in _cut(part.first, part.first + part.points - 1, truth):
+        for first, last in _split(part.first, part.first + part.points - 1, truth):
             near, far = sorted((abs(first - truth), abs(last - truth)))
             for place in np.linspace(near, far, min(64, last - first + 1)):
                 share = weight * (last - first + 1) / min(64, last - first + 1)
                 weights[float(place)] = weights.get(float(place), 0.0) + share
-    half, seen = sum(weights.values()) / 2, 0.0
-    for place in sorted(weights):
-        seen += weights[place]
-        if seen >= half:
-            return place
-    return math.inf
+    places = sorted(weights)
+    sums = accumulate(weights[place] for place in places)
+    half = sum(weights.values()) / 2
+    return next((p for p, total in zip(places, sums, strict=True) if total >= half), math.inf)
 
 
-def _cut(first: int, last: int, truth: float) -> list[tuple[int, int]]:
-    """An interval without the truth inside, so that distances run one way."""
+def _split(first: int, last: int, truth: float) -> list[tuple[int, int]]:
+    """Intervals without the truth inside, so that distances from it are monotone."""
     middle = math.floor(truth)
     if first <= middle < last:
         return [(first, middle), (middle + 1, last)]
@@ -294,11 +224,13 @@ def half_width(law: Laplace | HeavyTail) -> float:
     return float(law.interval(LEVEL)[1])
 
 
-def ways(statistic: str, values: Values, score: RankScore, truth: float) -> dict[str, float]:
+def errors_of_noises(
+    statistic: str, values: Values, score: RankScore, truth: float
+) -> dict[str, float]:
     high = upper(values)
-    listed = values.tolist()
-    own = float(local(statistic, listed, bounds=(0, high)))
-    spread = smooth(statistic, listed, bounds=(0, high), beta="1/3")
+    rows = values.tolist()
+    own = float(local(statistic, rows, bounds=(0, high)))
+    spread = smooth(statistic, rows, bounds=(0, high), beta="1/3")
     return {
         "worst table": half_width(Laplace(sensitivity=high, epsilon=1)),
         "smooth, γ = 3": half_width(HeavyTail(gamma=3, smooth_sensitivity=repr(spread), epsilon=1)),
@@ -312,68 +244,52 @@ def _column(data: Data, name: str) -> Values:
 
 
 def medians(data: Data) -> list[Cell]:
+    score, column = rank_score.quantile(Fraction(1, 2), "replace"), "worst table / individual"
+    private = "Selection is differentially private at the same price."
     cells = []
     for name in COLUMNS:
-        values = _column(data, name)
-        truth = float(np.median(values))
-        found = ways("median", values, rank_score.quantile(Fraction(1, 2), "replace"), truth)
-        cells += [beside(f"median of {name}", way, error) for way, error in found.items()]
-        cells.append(
-            claimed(
-                f"median of {name}",
-                "worst table / individual",
-                "iDP much better",
-                found["worst table"] / max(found["individual"], 1.0),
-                holds=found["individual"] <= found["smooth, γ = 3"] <= found["worst table"],
-                remark="Selection is differentially private at the same price."
-                if found["selection"] < found["smooth, γ = 3"]
-                else "",
-            )
-        )
+        values, row = _column(data, name), f"median of {name}"
+        errors = errors_of_noises("median", values, score, float(np.median(values)))
+        worst, calm, own, selection = errors.values()
+        remark = private if selection < calm else ""
+        ratio, ordered = worst / max(own, 1.0), own <= calm <= worst
+        cells += [
+            *(beside(row, noise, error) for noise, error in errors.items()),
+            claimed(row, column, "iDP much better", ratio, holds=ordered, remark=remark),
+        ]
     return cells
 
 
 def maxima(data: Data) -> list[Cell]:
-    cells = []
+    column, cells = "smooth, γ = 3 / individual", []
     for name in COLUMNS:
         values = _column(data, name)
-        points = upper(values) + 1
-        for statistic, rank in (("max", 1), ("second-max", 2)):
-            truth = float(values[-rank])
-            found = ways(statistic, values, rank_score.maximum(Fraction(1), points), truth)
-            row = f"{'maximum' if rank == 1 else 'second largest'} of {name}"
-            cells += [beside(row, way, error) for way, error in found.items()]
-            ratio = found["smooth, γ = 3"] / max(found["individual"], 1.0)
-            cells.append(
-                claimed(row, "smooth, γ = 3 / individual", "iDP better", ratio, holds=ratio >= 1)
+        score = rank_score.maximum(Fraction(1), upper(values) + 1)
+        for statistic, title, rank in (("max", "maximum", 1), ("second-max", "second largest", 2)):
+            errors = errors_of_noises(statistic, values, score, float(values[-rank]))
+            row, ratio = (
+                f"{title} of {name}",
+                errors["smooth, γ = 3"] / max(errors["individual"], 1),
             )
+            cells += [
+                *(beside(row, noise, error) for noise, error in errors.items()),
+                claimed(row, column, "iDP better", ratio, holds=ratio >= 1),
+            ]
     return cells
 
 
 def ranges(data: Data) -> list[Cell]:
-    values = _column(data, "AGI")
+    values, row, column = _column(data, "AGI"), "AGI from 20,000 to 40,000", "mean absolute error"
     law = DiscreteLaplace(sensitivity=1, epsilon=1)
     counted = int(((values >= 20_000) & (values <= 40_000)).sum())
     own = float(local("range-count", values.tolist(), bounds=(0, 2**18), low=20_000, high=40_000))
+    error, says = law.mean_absolute_error, "1, as in the worst case"
     return [
-        beside("AGI from 20,000 to 40,000", "records", float(counted)),
-        claimed(
-            "AGI from 20,000 to 40,000",
-            "local sensitivity",
-            "1, as in the worst case",
-            own,
-            holds=own == 1,
-        ),
+        beside(row, "records", float(counted)),
+        claimed(row, "local sensitivity", says, own, holds=own == 1),
+        beside("discrete Laplace (DP)", column, error, right="0.85091812823932"),
         beside(
-            "discrete Laplace (DP)",
-            "mean absolute error",
-            law.mean_absolute_error,
-            right="0.85091812823932",
-        ),
-        beside(
-            "individual, cut to ±1",
-            "mean absolute error",
-            1 - float(law.mass(0)),
+            *(TRUNCATED, column, truncated_error(law)),
             right="0.53788284273999",
             remark="0.31 less error, for an answer that proves a bit with probability 0.27.",
         ),
@@ -383,34 +299,16 @@ def ranges(data: Data) -> list[Cell]:
 NOTE = (
     "Half of the answers are closer to the truth than the number shown; ε = 1, one record "
     "replaced, bounds from 0 to a power of two. The selection of a maximum aims at a rank below "
-    "it, so that it does not fall outside the data. Its errors come from the probabilities with "
-    "which `ask` draws a median, read inside the library: no public name gives them away, because "
-    "they depend on the rows."
+    "it, so that the answer does not fall outside the data. Its errors come from the probabilities "
+    "with which `ask` draws a median, read inside the library: no public name reveals them, "
+    "because they depend on the rows."
 )
+on_census = partial(beyond, needs=(CENSUS,))
+SECTIONS = tuple(f"Individual DP, section 6.{i}" for i in (1, 2, 3))
 ON_CENSUS = (
-    beyond(
-        "idp.median",
-        "Medians of Census, four ways",
-        "Individual DP, section 6.1",
-        medians,
-        needs=(CENSUS,),
-        note=NOTE,
-    ),
-    beyond(
-        "idp.maximum",
-        "Maxima of Census, four ways",
-        "Individual DP, section 6.2",
-        maxima,
-        needs=(CENSUS,),
-        note=NOTE,
-    ),
-    beyond(
-        "idp.range",
-        "A range count of Census",
-        "Individual DP, section 6.3",
-        ranges,
-        needs=(CENSUS,),
-    ),
+    on_census("idp.median", "Medians of Census, four ways", medians, source=SECTIONS[0], note=NOTE),
+    on_census("idp.maximum", "Maxima of Census, four ways", maxima, source=SECTIONS[1], note=NOTE),
+    on_census("idp.range", "A range count of Census", ranges, source=SECTIONS[2]),
 )
 
 
@@ -421,17 +319,14 @@ def exact_answers(_: Data) -> list[Cell]:
     """Local sensitivity 0: the answer is exact every time, and says that it is."""
     m = 5
     first, second = bits(m + 2, m - 1), bits(m + 1, m)
-    seen = {individual("median", first, bounds=(0, 1), epsilon="0.1").value for _ in range(50)}
-    spread = local("median", second, bounds=(0, 1))
+    seen = {individual("median", first, bounds=DOMAIN, epsilon="0.1").value for _ in range(50)}
+    text, says = ", ".join(sorted(map(str, seen))), "the presence of one record is unnoticeable"
     return [
         refuted(
-            "median of X",
-            "50 answers at ε = 0.1",
-            "the presence of one record is unnoticeable",
-            ", ".join(sorted(map(str, seen))),
-            fails=seen == {0} and spread == 1,
-            because="X is answered exactly and its neighbour X' with noise of scale 10: whoever "
-            "sees two different answers knows that it was not X.",
+            *("median of X", "50 answers at ε = 0.1", says, text),
+            fails=seen == {0} and local("median", second, bounds=DOMAIN) == 1,
+            because="X is answered exactly and its neighbour X' with noise of scale 10: two "
+            "different answers prove that the table was not X.",
         )
     ]
 
@@ -445,112 +340,82 @@ def total_variation(ratio: float) -> float:
 
 def scales_differ(_: Data) -> list[Cell]:
     known = {10.0: "0.69683731441301", 100.0: "0.94500297209522"}
+    because = "Equal answers, neighbouring tables: the noise alone distinguishes them, at any ε."
     cells = []
     for ratio, right in known.items():
-        found = total_variation(ratio)
-        cells += [
-            refuted(
-                f"sensitivities 1 and {ratio:g}",
-                "total variation",
-                "small for small ε",
-                found,
-                fails=found > 0.5,
-                because="Equal answers, neighbouring tables: the noise alone tells them apart, "
-                "and no ε makes it smaller.",
-                right=right,
-            ),
-        ]
+        row, distance = f"sensitivities 1 and {ratio:g}", total_variation(ratio)
+        place = (row, "total variation", "small for small ε", distance)
+        cells.append(refuted(*place, fails=distance > 0.5, because=because, right=right))
     return cells
 
 
 def proven_bit(_: Data) -> list[Cell]:
     """The truncated count says f(D) ± 1 and nothing else: at an end it proves a bit."""
-    known = {"1": "0.26894142137", "2": "0.11920292202212", "5": "0.0066928509242849"}
-    cells = []
-    for epsilon in ("0.1", *known):
-        chance = truncated_error(counting(epsilon)) / 2
-        cells.append(beside(f"ε = {epsilon}", "P(bit proved)", chance, right=known.get(epsilon)))
-    rows = [1] * 10 + [0] * 10
-    seen = {_truncated(rows) for _ in range(60)}
-    weak, strong = truncated_error(counting("0.1")) / 2, truncated_error(counting("1")) / 2
+    known = {"0.1": None, "1": "0.26894142137", "2": "0.11920292202212", "5": "0.0066928509242849"}
+    chances = {epsilon: truncated_error(counting(epsilon)) / 2 for epsilon in known}
+    weak, strong = chances["0.1"], chances["1"]
+    seen = {_truncated([1] * 10 + [0] * 10) for _ in range(60)}
+    least, most, says = min(seen), max(seen), "f(D) − 1, f(D), f(D) + 1"
     return [
         refuted(
-            "smaller ε",
-            "P(bit proved), 0.1 against 1",
-            "more privacy",
-            weak / strong,
+            *("smaller ε", "P(bit proved), 0.1 against 1", "more privacy", weak / strong),
             fails=weak > strong,
-            because="Less ε puts more mass on f(D) ± 1. Whoever knows the other records and "
-            "sees f + 1 knows that the bit is 1.",
+            because="Less ε puts more mass on f(D) ± 1. An intruder who knows the other records "
+            "and sees f + 1 knows that the bit is 1.",
         ),
         claimed(
-            "60 truncated counts",
-            "values seen",
-            "f(D) − 1, f(D), f(D) + 1",
-            f"{min(seen)} to {max(seen)}",
-            holds=(min(seen), max(seen)) == (9, 11),
+            *("60 truncated counts", "values seen", says, f"{least} to {most}"),
+            holds=(least, most) == (9, 11),
         ),
-        *cells,
+        *(
+            beside(f"ε = {epsilon}", "P(bit proved)", chance, right=known[epsilon])
+            for epsilon, chance in chances.items()
+        ),
     ]
 
 
 def _truncated(rows: list[int]) -> int:
-    given = {"bounds": (0, 1), "low": 1, "high": 1}
+    given = {"bounds": DOMAIN, "low": 1, "high": 1}
     return int(float(individual("range-count", rows, epsilon="0.1", truncated=True, **given).value))  # type: ignore[arg-type]
 
 
 def median_ranks(_: Data) -> list[Cell]:
     """n = 2m + 1 rows, and x_m called the median: the formula then misses."""
-    tables = small_tables(5)
-    wrong = [rows for rows in tables if _printed_median(rows) != _right(rows)]
-    tried = [rows for rows in tables if _tried_median(rows) != _right(rows)]
-    even = [rows for n in (2, 4) for rows in small_tables(n)]
-    even_wrong = [rows for rows in even if _odd_formula(rows) != _right(rows)]
+    odd = small_tables(5)
+    even = small_tables(2) + small_tables(4)
+    wrong = sum(_gaps(rows, (len(rows) - 1) // 2) != _right(rows) for rows in odd)
+    tried = sum(_tried_median(rows) != _right(rows) for rows in odd)
+    wrong_even = sum(_gaps(rows, len(rows) // 2) != _right(rows) for rows in even)
+    columns, says = ("wrong of 126 tables", "wrong of 85 tables"), "its local sensitivity"
+    tried_says = "equal to trying all neighbours"
     return [
         refuted(
-            "odd median, x_m",
-            "wrong of 126 tables",
-            "its local sensitivity",
-            len(wrong),
-            fails=len(wrong) == 58,
+            *("odd median, x_m", columns[0], says, wrong),
+            fails=wrong == 58,
             because="With n = 2m + 1 rows the median is x_(m+1), and so are the ranks around.",
         ),
-        claimed(
-            "odd median, x_(m+1)",
-            "wrong of 126 tables",
-            "equal to trying all neighbours",
-            len(tried),
-            holds=not tried,
-        ),
+        claimed("odd median, x_(m+1)", columns[0], tried_says, tried, holds=not tried),
         refuted(
-            "even median by the odd formula",
-            "wrong of 85 tables",
-            "its local sensitivity",
-            len(even_wrong),
-            fails=len(even_wrong) == 66,
+            *("even median by the odd formula", columns[1], says, wrong_even),
+            fails=wrong_even == 66,
             because="The mean of two middle rows moves by half of two gaps.",
         ),
     ]
+
+
+def small_tables(rows: int) -> list[tuple[int, ...]]:
+    """All tables of so many values from 0 to 4."""
+    return list(combinations_with_replacement(range(5), rows))
 
 
 def _right(rows: tuple[int, ...]) -> Fraction:
     return local("median", rows, bounds=(0, 4))
 
 
-def _at(rows: tuple[int, ...], rank: int) -> int:
-    return 0 if rank < 1 else 4 if rank > len(rows) else sorted(rows)[rank - 1]
-
-
 def _gaps(rows: tuple[int, ...], m: int) -> Fraction:
-    return Fraction(max(_at(rows, m) - _at(rows, m - 1), _at(rows, m + 1) - _at(rows, m)))
-
-
-def _printed_median(rows: tuple[int, ...]) -> Fraction:
-    return _gaps(rows, (len(rows) - 1) // 2)
-
-
-def _odd_formula(rows: tuple[int, ...]) -> Fraction:
-    return _gaps(rows, len(rows) // 2)
+    """The larger gap beside the value of rank m; beyond the rows are the ends of the domain."""
+    ranked = [0, *sorted(rows), 4]
+    return Fraction(max(ranked[m] - ranked[m - 1], ranked[m + 1] - ranked[m]))
 
 
 def _tried_median(rows: tuple[int, ...]) -> Fraction:
@@ -563,48 +428,35 @@ def halves(_: Data) -> list[Cell]:
     """The admissible noise: sliding and dilation do not take half of ε each."""
     dilation = float(dilation_loss(3, beta=admissible_beta(3, 1)))
     alone = is_admissible(3, 1, alpha="1/12", beta="1/3")
+    row, holds = "γ = 3, α = ε/12, β = ε/3", "holds" if alone else "fails"
     return [
         refuted(
-            "γ = 3, β = ε/3",
-            "loss by dilation",
-            "at most ε/2",
-            dilation,
+            *("γ = 3, β = ε/3", "loss by dilation", "at most ε/2", dilation),
             fails=dilation > 0.5,
             because="Dilation alone takes two thirds; together with sliding it stays below ε.",
         ),
-        claimed(
-            "γ = 3, α = ε/12, β = ε/3",
-            "together",
-            "ε-DP",
-            "holds" if alone else "fails",
-            holds=alone,
-        ),
+        claimed(row, "together", "ε-DP", holds, holds=alone),
     ]
 
 
 def scale(_: Data) -> list[Cell]:
-    """The scale of Laplace noise is Δ/ε; turned over, a small ε gets little noise."""
+    """The scale of Laplace noise is Δ/ε; inverted, a small ε gets little noise."""
     right = Laplace(sensitivity=2, epsilon="0.5").loss(2)
-    turned = 2 / 0.25  # Δ divided by the scale ε/Δ = 0.25
+    inverted = 2 / 0.25  # Δ divided by the scale ε/Δ = 0.25
     own = DiscreteLaplace(sensitivity=2, epsilon="0.5").loss(2)
     law = Laplace(sensitivity=2, epsilon=1)  # e^(−|x|/Δ), over the factor ε/(2Δ) of the print
     mass = 0.5 / (2 * 2) / float(law.pdf(0.0))
+    column = "loss, Δ = 2, ε = 0.5"
     return [
         refuted(
-            "scale ε/Δ",
-            "loss, Δ = 2, ε = 0.5",
-            "0.5",
-            turned,
-            fails=turned > 10 * right,
+            *("scale ε/Δ", column, "0.5", inverted),
+            fails=inverted > 10 * right,
             because="The loss of Laplace noise is the shift over its scale, so the scale is Δ/ε; "
             "the inverse loses Δ²/ε.",
         ),
-        claimed("scale Δ/ε", "loss, Δ = 2, ε = 0.5", "0.5", right, holds=right == own == 0.5),
+        claimed("scale Δ/ε", column, "0.5", right, holds=right == own == 0.5),
         refuted(
-            "density ε/(2Δ)·e^(−|x|/Δ)",
-            "total mass, ε = 0.5",
-            "1",
-            mass,
+            *("density ε/(2Δ)·e^(−|x|/Δ)", "total mass, ε = 0.5", "1", mass),
             fails=mass == 0.5,
             because="The exponent has lost its ε (thesis, section 2): it is −ε|x|/Δ.",
         ),
@@ -620,14 +472,12 @@ def rebuilt(_: Data) -> list[Cell]:
     answers = [f + max(-1, min(1, int(y))) for f, y in zip(accumulate(hidden), noise, strict=True)]
     parity = [(answer + 1) % 2 for answer in answers]
     guessed = [bit ^ before for before, bit in pairwise([0, *parity])]
-    found = sum(a == b for a, b in zip(hidden, guessed, strict=True)) / rows
+    share = sum(a == b for a, b in zip(hidden, guessed, strict=True)) / rows
+    says = "composition: ε = 1 in all"
     return [
         refuted(
-            "1,000 truncated prefix counts",
-            "bits found, total ε = 1",
-            "composition: ε = 1 in all",
-            found,
-            fails=found > 0.99,
+            *("1,000 truncated prefix counts", "bits found, total ε = 1", says, share),
+            fails=share > 0.99,
             because="Each answer is the count plus or minus 1, hardly ever the count: its parity "
             "says whether the next bit is 1.",
         )
@@ -636,22 +486,17 @@ def rebuilt(_: Data) -> list[Cell]:
 
 ERRATA = (
     erratum(
-        "err.exact",
-        "Local sensitivity 0: the answer is exact",
-        "section 2",
-        exact_answers,
+        *("err.exact", "Local sensitivity 0: the answer is exact", exact_answers),
+        source="section 2",
         note="The guarantee compares the noise of this table on two tables, never this table "
-        "with what would have been said of another.",
+        "with the answer that another table would have got.",
     ),
-    erratum("err.scales", "Equal answers, different noise", "Proposition 3", scales_differ),
-    erratum("err.truncated", "The truncated count proves a bit", "section 6.3", proven_bit),
-    erratum("err.rebuilt", "A column rebuilt from truncated counts", "section 6.3", rebuilt),
-    erratum("err.ranks", "The ranks of the median are off by one", "section 6.1", median_ranks),
-    erratum("err.halves", "Half of ε for dilation is not enough", "section 6.1.4", halves),
+    erratum("err.scales", "Equal answers, different noise", scales_differ, source="Proposition 3"),
+    erratum("err.truncated", "The truncated count proves a bit", proven_bit, source="section 6.3"),
+    erratum("err.rebuilt", "A column rebuilt from truncated counts", rebuilt, source="section 6.3"),
     erratum(
-        "err.scale",
-        "The scale of Laplace noise, turned over",
-        "Proposition 1",
-        scale,
+        "err.ranks", "The ranks of the median are off by one", median_ranks, source="section 6.1"
     ),
+    erratum("err.halves", "Half of ε for dilation is not enough", halves, source="section 6.1.4"),
+    erratum("err.scale", "The scale of Laplace noise, inverted", scale, source="Proposition 1"),
 )

@@ -1,4 +1,4 @@
-"""What came out of a run: all exhibits with their cells, and how they are written."""
+"""The outcome of a run: all exhibits with their cells, and their text form."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ from .cell import SIGNS, Cell, Verdict
 from .exhibit import Chapter, Shown
 
 MADE_UP = (
-    "Tables were computed from a made-up stand-in for the data: nothing that needed data may be "
-    "compared with the print."
+    "The data is a made-up stand-in: no exhibit that needs data may be compared with the print."
 )
 _WHERE = (
-    "Name the folder that has it with --data or TENUE_DATA (`docs/reference/papers.md` says where "
-    "it is from), or compute on made-up tables with --stand-in."
+    "Name its folder with --data or TENUE_DATA (`docs/reference/papers.md` names its origin), or "
+    "compute on made-up tables with --stand-in."
 )
 _ROUND, _HUGE = 1e5, 1e15
-"""Between these a number is written without decimals, and with all of its digits."""
+"""Numbers between these are written without decimals, and with all of their digits."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was reproduced, in the order of the papers.
+    """The reproduced exhibits, in the order of the papers.
 
-    made_up: whether tables were computed from a made-up stand-in for the data.
+    made_up: whether the data is a made-up stand-in.
     """
 
     shown: tuple[Shown, ...]
@@ -43,14 +42,14 @@ class Outcome:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """Exhibits of which a cell is neither the print nor the right value."""
+        """Exhibits with a cell that is neither the print nor the right value."""
         return tuple(n for n, verdict in self.verdicts.items() if verdict is Verdict.DIFFERENT)
 
     def __getitem__(self, name: str) -> Shown:
         return next(one for one in self.shown if one.exhibit.id == name)
 
     def chapters(self) -> Iterator[tuple[Chapter, list[Shown]]]:
-        """Those chapters of which something was reproduced."""
+        """Chapters with reproduced exhibits."""
         for chapter in CHAPTERS:
             own = [one for one in self.shown if one.exhibit in chapter.exhibits]
             if own:
@@ -69,8 +68,8 @@ class Outcome:
     def __str__(self) -> str:
         rows = [[one.exhibit.id, SIGNS[one.verdict], one.exhibit.title] for one in self.shown]
         counted = Counter(self.verdicts.values())
-        found = [f"{SIGNS[one]} {one.value}: {counted[one]}" for one in Verdict if counted[one]]
-        lines = [*text_table(rows, left=3), "", hanging("   ".join(found))]
+        counts = [f"{SIGNS[one]} {one.value}: {counted[one]}" for one in Verdict if counted[one]]
+        lines = [*text_table(rows, left=3), "", hanging("   ".join(counts))]
         if self.made_up:
             lines.append(hanging(MADE_UP))
         elif counted[Verdict.MISSING]:
@@ -79,7 +78,7 @@ class Outcome:
 
 
 def tally(cells: Iterable[Cell]) -> str:
-    """How many cells came to what, in few words.
+    """The number of cells with each verdict.
 
     Example
         >>> from tenue_papers.cell import met
@@ -87,26 +86,22 @@ def tally(cells: Iterable[Cell]) -> str:
         '1 equal, 1 different'
     """
     counted = Counter(cell.verdict for cell in cells)
-    return ", ".join(
-        f"{counted[verdict]} {verdict.value}" for verdict in Verdict if counted[verdict]
-    )
+    return ", ".join(f"{counted[one]} {one.value}" for one in Verdict if counted[one])
 
 
 def one_exhibit(shown: Shown) -> str:
     """An exhibit for a terminal: every cell beside the print."""
     exhibit = shown.exhibit
+    head = f"{exhibit.source}: {exhibit.title}  [{shown.verdict.value}]"
+    remarks = list(dict.fromkeys(cell.remark for cell in shown.cells if cell.remark))
     if shown.cells and all(cell.ours is None for cell in shown.cells):
-        needs = " ".join(dict.fromkeys(cell.remark for cell in shown.cells))
-        head = f"{exhibit.source}: {exhibit.title}  [{shown.verdict.value}]"
-        return f"{head}\n\n{hanging(f'{needs} {_WHERE}', '  ')}"
+        return f"{head}\n\n{hanging(' '.join([*remarks, _WHERE]), '  ')}"
     rows = [["", "", "printed", "ours", "verdict"]]
     rows += [
         [cell.row, cell.column, cell.printed or "", written(cell), cell.verdict.value]
         for cell in shown.cells
     ]
-    lines = [f"{exhibit.source}: {exhibit.title}  [{shown.verdict.value}]", ""]
-    lines += [f"  {line}" for line in text_table(rows, left=2)]
-    remarks = dict.fromkeys(cell.remark for cell in shown.cells if cell.remark)
+    lines = [head, "", *(f"  {line}" for line in text_table(rows, left=2))]
     lines += ["", *(hanging(remark, "  * ") for remark in remarks)] if remarks else []
     lines += ["", hanging(exhibit.note, "  ")] if exhibit.note else []
     return "\n".join(lines)
@@ -123,19 +118,18 @@ def written(cell: Cell) -> str:
     if cell.ours is None or isinstance(cell.ours, str):
         return cell.ours or ""
     if cell.printed is not None and cell.difference is not None:
-        mantissa = cell.printed.lower().partition("e")[0]
-        if "." not in mantissa and float(cell.ours).is_integer():
+        mantissa, exponent, _ = cell.printed.lower().partition("e")
+        digits = len(mantissa.partition(".")[2])
+        if not digits and float(cell.ours).is_integer():
             return f"{cell.ours:.0f}"
-        if "e" in cell.printed.lower():
-            return f"{cell.ours:.{len(mantissa.partition('.')[2]) + 1}E}"
-        return f"{cell.ours:.{len(mantissa.partition('.')[2]) + 2}f}"
+        return f"{cell.ours:.{digits + 1}E}" if exponent else f"{cell.ours:.{digits + 2}f}"
     if _ROUND <= abs(cell.ours) < _HUGE:
         return f"{cell.ours:,.0f}"
     return f"{cell.ours:,.6g}"
 
 
 def apart(cell: Cell) -> str:
-    """Ours − printed in two digits, and nothing where one of them is no number.
+    """Ours − printed with two digits; empty unless both are numbers.
 
     Example
         >>> from tenue_papers.cell import met

@@ -1,14 +1,15 @@
-"""Tables 6.3 and 6.4 on Adult; and what chapter 6 should have: methods that keep a bound.
+"""Tables 6.3 and 6.4 on Adult; and what chapter 6 lacks: methods that keep a bound.
 
-A reproduction WITHOUT a guarantee, as in `private_data_tables.py`. Nothing is drawn: of every group
-the probabilities of all concepts are known, and squared errors and links are their expectations.
+A reproduction WITHOUT a guarantee, as in `private_data_tables.py`. Nothing is drawn: for each group
+the probabilities of all concepts are known, and squared errors and links are expectations.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from tenue.sensitivity import chain
 from tenue.taxonomy import Taxonomy
 
 from .cell import Cell, beside, claimed, refuted, unmet
-from .data import ADULT, CENSUS, COUNTRY, OCCUPATION, Columns, Data, Table, printed
+from .data import ADULT, CENSUS, COUNTRY, OCCUPATION, Columns, Data, Printed, Table, arrow, printed
 from .exhibit import beyond, erratum, table
 from .private_data_tables import COLUMNS, FOUR, four, moved, printed_runs
 from .swapping import seeded
@@ -61,15 +62,15 @@ class Categories:
         self.high = int(self.to_each_other[self.low].argmax())
         self.width = float(self.to_each_other[self.low, self.high])
 
-    def held(self, labels: Labels) -> Table:
-        """How often each category is in each group."""
+    def counts(self, labels: Labels) -> Table:
+        """The number of records by group and category."""
         counts: Table = np.zeros((int(labels.max()) + 1, len(self.to_concepts)))
         np.add.at(counts, (labels, self.codes), 1.0)
         return counts
 
     def chosen(self, labels: Labels, epsilon: float | None) -> Table:
         """The probability of each concept as the centre of each group; None takes the best."""
-        cost = self.held(labels) @ self.to_concepts
+        cost = self.counts(labels) @ self.to_concepts
         if epsilon is None:
             best: Table = np.zeros(cost.shape)
             best[np.arange(len(cost)), cost.argmin(axis=1)] = 1.0
@@ -82,8 +83,6 @@ class Adult:
     """Occupation and country of 30,162 people."""
 
     def __init__(self, data: Data) -> None:
-        import pyarrow
-
         values = dict(zip(FILES, data.adult, strict=True))
         self.parts = [
             Categories(Taxonomy.load(data.path(file)), values[name]) for name, file in FILES.items()
@@ -94,12 +93,12 @@ class Adult:
         }
         head = {"name": "adult", "unit": "record", "neighbours": "replace"}
         schema = Schema.from_dict({"table": head, "columns": columns})
-        self.records = records(pyarrow.table(values), schema)
+        self.records = records(arrow(values), schema)
         self.rows = len(self.parts[0].codes)
 
     @cached_property
     def tuples(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The different pairs of categories, and how often each is there."""
+        """The different pairs of categories, and their frequencies."""
         pairs = np.stack([part.codes for part in self.parts], axis=1)
         found = np.unique(pairs, axis=0, return_counts=True)
         return found[0], found[1]
@@ -133,24 +132,24 @@ class Adult:
     def measured(self, labels: Labels, epsilon: float | None) -> Masked:
         laws = [part.chosen(labels, epsilon) for part in self.parts]
         error = sum(
-            float((part.held(labels) * (law @ (part.to_concepts**2).T)).sum())
+            float((part.counts(labels) * (law @ (part.to_concepts**2).T)).sum())
             for part, law in zip(self.parts, laws, strict=True)
         )
         return Masked(error, 100 * self._links(labels, laws) / self.rows)
 
     def _links(self, labels: Labels, laws: list[Table]) -> float:
-        """The expected number of records that are found again."""
+        """The expected number of correctly linked records."""
         pairs, near = self.tuples[0], self._nearest
         key = {tuple(pair): i for i, pair in enumerate(pairs.tolist())}
         which = np.array([key[a, b] for a, b in zip(*(p.codes for p in self.parts), strict=True)])
-        held = np.zeros((int(labels.max()) + 1, len(pairs)))
-        np.add.at(held, (labels, which), 1.0)
-        found = 0.0
-        for group, row in enumerate(held):
+        counts = np.zeros((int(labels.max()) + 1, len(pairs)))
+        np.add.at(counts, (labels, which), 1.0)
+        links = 0.0
+        for group, row in enumerate(counts):
             inside = np.flatnonzero(row)
             joint = np.outer(laws[0][group], laws[1][group]).reshape(-1)
-            found += float((near[inside] @ joint) @ row[inside])
-        return found
+            links += float((near[inside] @ joint) @ row[inside])
+        return links
 
     @cached_property
     def _nearest(self) -> Table:
@@ -165,13 +164,8 @@ class Adult:
 
 
 def adult(data: Data) -> Adult:
-    found: Adult = data.kept("adult", lambda: Adult(data))
-    return found
-
-
-def score(base: Masked, found: Masked) -> tuple[float, float, float]:
-    sse, link = math.sqrt(base.sse / found.sse), base.linkage / found.linkage
-    return sse, link, sse * link
+    people: Adult = data.kept("adult", lambda: Adult(data))
+    return people
 
 
 def against_mdav(data: Data) -> list[Cell]:
@@ -180,83 +174,67 @@ def against_mdav(data: Data) -> list[Cell]:
     for k in (2, 5, 15, 30):
         row, corners = f"k = {k}, MDAV", people.by_corners(k)
         base = people.measured(people.by_mdav(k), None)
-        text = cells[f"k={k} SSE_0"].text
+        error, link = cells[f"k={k} SSE_0"].text, cells[f"k={k} RL_0"].text
+        tenth, ratio = f"k = {k}, SSE_0 over 10 × the print", base.sse / (10 * float(error))
+        near = 0.7 < ratio < 1.4
         result += [
-            unmet(row, COLUMNS["SSE_f"], text, base.sse, because=TENFOLD),
-            claimed(
-                f"k = {k}, SSE_0 over 10 × the print",
-                COLUMNS["SSE_f"],
-                "about 1",
-                base.sse / (10 * float(text)),
-                holds=0.7 < base.sse / (10 * float(text)) < 1.4,
-            ),
-            unmet(row, COLUMNS["RL_f"], cells[f"k={k} RL_0"].text, base.linkage, because=MAPPING),
+            unmet(row, COLUMNS["SSE_f"], error, base.sse, because=TENFOLD),
+            claimed(tenth, COLUMNS["SSE_f"], "about 1", ratio, holds=near),
+            unmet(row, COLUMNS["RL_f"], link, base.linkage, because=MAPPING),
         ]
         for epsilon in EPSILONS:
-            found = score(base, people.measured(corners, float(epsilon)))
-            for name, ours in zip(("SSE_f", "RL_f", "Score"), found, strict=True):
-                cell = cells[f"k={k} {name} eps={epsilon}"]
-                row = f"k = {k}, ε = {epsilon}"
-                result.append(unmet(row, COLUMNS[name], cell.text, ours, because=MAPPING))
+            ours = people.measured(corners, float(epsilon))
+            result += _three(
+                f"k = {k}, ε = {epsilon}", cells, f"k={k} {{}} eps={epsilon}", base, ours
+            )
     return result
 
 
 def against_plain(data: Data) -> list[Cell]:
     people, cells = adult(data), printed("private_data", "6.4")
-    alone = np.arange(people.rows)
-    result: list[Cell] = [
-        beside(
-            "all rows",
-            "different tuples",
-            float(len(people.tuples[0])),
-            right=394,
-            remark="The thesis counts 388.",
-        )
-    ]
+    alone, tuples = np.arange(people.rows), float(len(people.tuples[0]))
+    remark = "The thesis counts 388."
+    result = [beside("all rows", "different tuples", tuples, right=394, remark=remark)]
     for epsilon in EPSILONS:
         row, base = f"ε = {epsilon}, k = 1", people.measured(alone, float(epsilon))
-        for name, ours in (("SSE", base.sse), ("RL", base.linkage)):
+        for name, value in (("SSE", base.sse), ("RL", base.linkage)):
             text = cells[f"eps={epsilon} {name}_0"].text
-            result.append(unmet(row, COLUMNS[f"{name}_f"], text, ours, because=MAPPING))
+            result.append(unmet(row, COLUMNS[f"{name}_f"], text, value, because=MAPPING))
         for k in (5, 15, 30):
-            found = score(base, people.measured(people.by_corners(k), float(epsilon)))
-            for name, ours in zip(("SSE_f", "RL_f", "Score"), found, strict=True):
-                cell = cells[f"eps={epsilon} {name} k={k}"]
-                row = f"ε = {epsilon}, k = {k}"
-                result.append(unmet(row, COLUMNS[name], cell.text, ours, because=MAPPING))
+            ours = people.measured(people.by_corners(k), float(epsilon))
+            result += _three(
+                f"ε = {epsilon}, k = {k}", cells, f"eps={epsilon} {{}} k={k}", base, ours
+            )
     return result
+
+
+def _three(
+    row: str, cells: dict[str, Printed], key: str, base: Masked, found: Masked
+) -> list[Cell]:
+    """SSE_f, RL_f, and the score, their product."""
+    sse, link = math.sqrt(base.sse / found.sse), base.linkage / found.linkage
+    ours = {"SSE_f": sse, "RL_f": link, "Score": sse * link}
+    return [
+        unmet(row, COLUMNS[name], cells[key.format(name)].text, value, because=MAPPING)
+        for name, value in ours.items()
+    ]
 
 
 ADULT_NOTE = (
     "Expected values over all draws of the printed exponential mechanism, which is not "
     "differentially private at the ε it names; the sound methods are in 6.sound."
 )
+on_adult = partial(table, needs=NEEDS, seconds=3, note=ADULT_NOTE)
 ON_ADULT = (
-    table(
-        "6.3",
-        "Adult against MDAV",
-        "Table 6.3",
-        against_mdav,
-        needs=NEEDS,
-        seconds=3,
-        note=ADULT_NOTE,
-    ),
-    table(
-        "6.4",
-        "Adult against the plain mechanism",
-        "Table 6.4",
-        against_plain,
-        needs=NEEDS,
-        seconds=3,
-        note=ADULT_NOTE,
-    ),
+    on_adult("6.3", "Adult against MDAV", against_mdav),
+    on_adult("6.4", "Adult against the plain mechanism", against_plain),
 )
 
 
-# What chapter 6 should have: the loss of its noise, a bound that holds, methods that keep it.
+# What chapter 6 lacks: the loss of its noise, a bound that holds, methods that keep it.
 
 BOUNDS = {"FEDTAX": 50_000, "POTHVAL": 100_000, "INTVAL": 100_000, "FICA": 20_000}
-"""What a holder would state without looking."""
+"""Bounds that a holder would state without looking."""
 WAYS = {"chain": "microaggregation", "tree": "tree", "two-stage": "two-stage"}
 
 
@@ -268,46 +246,33 @@ def centroids(values: Table, k: int) -> Table:
     return np.array([values[group].mean() for group in groups.groups()])
 
 
-def moved_centroids(k: int, groups: int) -> tuple[float, float, int]:
-    """One record goes from 0 to 1: by how much do all centroids move, and the most of one?"""
+def moved_centroids(k: int, groups: int) -> Table:
+    """How far each centroid moves when one record goes from 0 to 1."""
     before = np.linspace(0, 1, k * groups)
     after = np.append(before[1:], 1.0)
-    apart = np.abs(centroids(after, k) - centroids(before, k))
-    return float(apart.sum()), float(apart.max()), int((apart > 1e-12).sum())
+    distances = np.abs(centroids(after, k) - centroids(before, k))
+    return distances[distances > 1e-12]
 
 
 def loss(_: Data) -> list[Cell]:
     cells = []
+    column, says = "all centroids together", "range / k (one order, one number)"
     for k, groups in ((5, 3), (10, 10), (30, 36)):
-        total, _most, changed = moved_centroids(k, groups)
-        scale = Laplace(sensitivity=f"1/{k}", epsilon=1)  # as printed, at ε = 1
-        per_cluster = sum(scale.loss(repr(part)) for part in _parts(k, groups))
-        per_record = k * per_cluster
+        row, moved = f"{groups} groups of {k}, one number", moved_centroids(k, groups)
+        total = float(moved.sum())
+        law = Laplace(sensitivity=f"1/{k}", epsilon=1)  # as printed, at ε = 1
+        per_record = k * sum(law.loss(repr(part)) for part in moved.tolist())
+        bounded = total <= float(chain.hilbert(1, groups)) / k + 1e-12
         cells += [
             refuted(
-                f"{groups} groups of {k}, one number",
-                "loss at ε = 1, noise per record",
-                "ε = 1",
-                per_record,
+                *(row, "loss at ε = 1, noise per record", "ε = 1", per_record),
                 fails=per_record > 0.9 * k,
-                because=f"All {changed} centroids move, and each is published {k} times with "
+                because=f"All {moved.size} centroids move, and each is published {k} times with "
                 "fresh noise: k·ε in one dimension, about n·ε in several.",
             ),
-            claimed(
-                f"{groups} groups of {k}, one number",
-                "all centroids together",
-                "range / k (one order, one number)",
-                total,
-                holds=total <= float(chain.hilbert(1, groups)) / k + 1e-12,
-            ),
+            claimed(row, column, says, total, holds=bounded),
         ]
     return cells
-
-
-def _parts(k: int, groups: int) -> list[float]:
-    before = np.linspace(0, 1, k * groups)
-    after = np.append(before[1:], 1.0)
-    return [float(x) for x in np.abs(centroids(after, k) - centroids(before, k)) if x > 1e-12]
 
 
 def scales(_: Data) -> list[Cell]:
@@ -318,21 +283,10 @@ def scales(_: Data) -> list[Cell]:
         groups, row = rows // k, f"{rows:,} rows, {columns} columns, k = {k}"
         ours = float(chain.hilbert(columns, groups)) / k
         other = float(chain.separate(columns, groups)) / k
+        bounded, near = 0.9 < ours / hilbert < 1.01, abs(other / corners - 1) < 0.01
         cells += [
-            claimed(
-                row,
-                "Hilbert order",
-                f"at most {hilbert:g}",
-                ours,
-                holds=0.9 < ours / hilbert < 1.01,
-            ),
-            claimed(
-                row,
-                "an order for each group",
-                f"{corners:g}",
-                other,
-                holds=abs(other / corners - 1) < 0.01,
-            ),
+            claimed(row, "Hilbert order", f"at most {hilbert:g}", ours, holds=bounded),
+            claimed(row, "an order for each group", f"{corners:g}", other, holds=near),
             beside(row, "no aggregation", float(columns)),
         ]
     return cells
@@ -358,27 +312,25 @@ def private(columns: Columns, way: str, epsilon: str, runs: int) -> list[Table]:
 
 def methods(data: Data) -> list[Cell]:
     columns = four(data)
-    cells = []
+    distances: dict[tuple[str, str], float] = {}
     for epsilon in ("0.1", "1.0", "10.0"):
-        sliced = {"printed, k = 30": _sliced(columns, _printed(columns, epsilon))}
-        sliced |= {
-            name: _sliced(columns, private(columns, way, epsilon, 3)) for name, way in WAYS.items()
-        }
-        for name, found in sliced.items():
-            remark = "No guarantee." if name.startswith("printed") else ""
-            cells.append(beside(f"ε = {epsilon}", name, found, remark=remark))
-    best = min(_sliced(columns, private(columns, way, "1.0", 3)) for way in ("tree", "two-stage"))
-    chained = _sliced(columns, private(columns, "microaggregation", "1.0", 3))
-    cells.append(
-        claimed(
-            "ε = 1.0", "best / chain", "trees do better still", best / chained, holds=best < chained
-        )
-    )
-    return cells
-
-
-def _printed(columns: Columns, epsilon: str) -> list[Table]:
-    return [run.values for run in printed_runs(columns, 30, epsilon, 3)]
+        runs = [run.values for run in printed_runs(columns, 30, epsilon, 3)]
+        distances[epsilon, "printed, k = 30"] = _sliced(columns, runs)
+        for name, way in WAYS.items():
+            distances[epsilon, name] = _sliced(columns, private(columns, way, epsilon, 3))
+    chained = distances["1.0", "chain"]
+    best = min(distances["1.0", "tree"], distances["1.0", "two-stage"])
+    row, says = "ε = 1.0", "trees do better still"
+    return [
+        *(
+            beside(
+                *(f"ε = {epsilon}", name, distance),
+                remark="No guarantee." if name.startswith("printed") else "",
+            )
+            for (epsilon, name), distance in distances.items()
+        ),
+        claimed(row, "best / chain", says, best / chained, holds=best < chained),
+    ]
 
 
 def _sliced(columns: Columns, tables: list[Table]) -> float:
@@ -393,41 +345,37 @@ def means(data: Data) -> list[Cell]:
     cells = []
     for name, way in WAYS.items():
         tables = private(columns, way, "1.0", 5)
-        for statistic in ("mean", "variance"):
-            for place, column in enumerate(FOUR):
-                found = moved(columns.values, tables, statistic, place)[0]
-                cells.append(beside(f"{statistic} of {column}", name, found))
+        for statistic, (place, column) in product(("mean", "variance"), enumerate(FOUR)):
+            change = moved(columns.values, tables, statistic, place)[0]
+            cells.append(beside(f"{statistic} of {column}", name, change))
     return cells
 
 
 SOUND_NOTE = (
     "Distance: sliced Wasserstein between the original and a drawn table, every column over the "
-    "width of its declared domain, mean of three tables; 0 is best. Rows of a drawn table are "
-    "nobody's, so squared errors row by row do not exist."
+    "width of its declared domain, mean of three tables; 0 is best. Rows of a drawn table belong "
+    "to no one, so squared errors row by row do not exist."
 )
 SOUND = (
     beyond(
-        "6.sound",
-        "Census by methods that keep their ε",
-        "beside Tables 6.1 to 6.4",
-        methods,
+        *("6.sound", "Census by methods that keep their ε", methods),
+        source="beside Tables 6.1 to 6.4",
         needs=(CENSUS,),
         seconds=20,
         note=SOUND_NOTE,
     ),
     beyond(
-        "6.moments",
-        "Means and variances by methods that keep their ε",
-        "beside Table 6.5",
-        means,
+        *("6.moments", "Means and variances by methods that keep their ε", means),
+        source="beside Table 6.5",
         needs=(CENSUS,),
         seconds=12,
         note="Relative change, mean of five tables, ε = 1.",
     ),
-    beyond("6.scales", "How much noise a sound bound needs", "beside section 6.3", scales),
+    beyond("6.scales", "How much noise a sound bound needs", scales, source="beside section 6.3"),
 )
 ERRATA = (
     erratum(
-        "err.loss", "The printed noise costs many times its ε", "Proposition 8, section 6.3", loss
+        *("err.loss", "The printed noise costs many times its ε", loss),
+        source="Proposition 8, section 6.3",
     ),
 )

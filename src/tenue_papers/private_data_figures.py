@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ TOY = np.array(
     [[5, 5], [3, 5], [10, 2], [8, 0], [3, 10], [9, 0], [9, 9], [4, 4], [10, 10], [7, 4], [2, 10],
      [2, 6], [7, 2], [3, 8], [2, 7]], float
 )  # fmt: skip
-"""Fifteen records, as in the figure, whose own places are not printed; the ninth is moved."""
+"""Fifteen records, as in the figure, which prints no coordinates; the ninth is moved."""
 MOVED, AWAY = 8, (0.0, 0.0)
 BOUNDS = [(0.0, 10.0), (0.0, 10.0)]
 Labels = NDArray[np.int64]
@@ -41,81 +43,68 @@ def by_distance(rows: Table, k: int) -> Labels:
 
 
 def differing(one: Labels, other: Labels) -> int:
-    """In how many records the groups differ, at worst, if matched as well as can be."""
+    """The most records by which two matched groups differ, in the best matching."""
     groups = range(int(one.max()) + 1)
-    held = [[set(np.flatnonzero(labels == g)) for g in groups] for labels in (one, other)]
+    before, after = ([set(np.flatnonzero(labels == g)) for g in groups] for labels in (one, other))
     return min(
-        max(len(held[0][g] - held[1][match[g]]) for g in groups) for match in permutations(groups)
+        max(len(before[g] - after[match[g]]) for g in groups) for match in permutations(groups)
     )
 
 
-def _groups(title: str, rows: Table, labels: Labels) -> Panel:
-    series = [
-        Series(f"group {g + 1}", pairs(*rows[labels == g].T.tolist()), "point")
-        for g in range(int(labels.max()) + 1)
-    ]
-    centres = np.array([rows[labels == g].mean(axis=0) for g in range(int(labels.max()) + 1)])
-    series.append(Series("centroids", pairs(*centres.T.tolist()), "cross"))
-    ends = (-0.7, 10.7)
-    return Panel(
-        title,
-        "first attribute",
-        "second attribute",
-        tuple(series),
-        square=True,
-        x_range=ends,
-        y_range=ends,
+def _groups(title: str, rows: Table, labels: Labels, room: float = 0.7) -> Panel:
+    members = [rows[labels == g] for g in range(int(labels.max()) + 1)]
+    series = tuple(
+        Series(f"group {g + 1}", pairs(*points.T.tolist()), "point")
+        for g, points in enumerate(members)
     )
+    ends = (-room, 10 + room)
+    axes: Any = {"square": True, "x_range": ends, "y_range": ends}
+    return Panel(title, "first attribute", "second attribute", series, **axes)
+
+
+def _centred_groups(title: str, rows: Table, labels: Labels) -> Panel:
+    panel = _groups(title, rows, labels)
+    centres = [rows[labels == g].mean(axis=0) for g in range(int(labels.max()) + 1)]
+    crosses = Series("centroids", pairs(*np.transpose(centres).tolist()), "cross")
+    return replace(panel, series=(*panel.series, crosses))
 
 
 def mdav_groups(_: Data) -> Figure:
     return panels(
-        _groups("MDAV, k = 5", TOY, mdav(TOY, 5).labels),
-        _groups("one record moved to (0, 0)", changed(), mdav(changed(), 5).labels),
+        _centred_groups("MDAV, k = 5", TOY, mdav(TOY, 5).labels),
+        _centred_groups("one record moved to (0, 0)", changed(), mdav(changed(), 5).labels),
         caption="One record moves, and groups far from it are formed anew.",
     )
 
 
+COLUMN = "records that differ in a group"
+
+
 def mdav_cells(_: Data) -> list[Cell]:
-    found = differing(mdav(TOY, 5).labels, mdav(changed(), 5).labels)
-    return [
-        claimed(
-            "MDAV",
-            "records that differ in a group",
-            "more than one",
-            found,
-            holds=found > 1,
-            remark="The records of the figure are not printed; ours do.",
-        )
-    ]
+    worst = differing(mdav(TOY, 5).labels, mdav(changed(), 5).labels)
+    remark = "The coordinates of the figure are not printed; these records are ours."
+    return [claimed("MDAV", COLUMN, "more than one", worst, holds=worst > 1, remark=remark)]
 
 
 def insensitive_groups(_: Data) -> Figure:
     return panels(
-        _groups("By distance from (0, 0), k = 5", TOY, by_distance(TOY, 5)),
-        _groups("one record moved to (0, 0)", changed(), by_distance(changed(), 5)),
+        _centred_groups("By distance from (0, 0), k = 5", TOY, by_distance(TOY, 5)),
+        _centred_groups("one record moved to (0, 0)", changed(), by_distance(changed(), 5)),
         caption="Along one order each group changes by one record. But every group may.",
     )
 
 
 def insensitive_cells(_: Data) -> list[Cell]:
-    found = differing(by_distance(TOY, 5), by_distance(changed(), 5))
-    corners = differing(
-        reference_points(TOY, 5, bounds=BOUNDS).labels,
-        reference_points(changed(), 5, bounds=BOUNDS).labels,
-    )
+    one = differing(by_distance(TOY, 5), by_distance(changed(), 5))
+    corners = differing(corner_groups(TOY, 5), corner_groups(changed(), 5))
     return [
-        claimed(
-            "one order", "records that differ in a group", "at most one", found, holds=found == 1
-        ),
-        claimed(
-            "four corners",
-            "records that differ in a group",
-            "at most one",
-            corners,
-            holds=corners <= 1,
-        ),
+        claimed("one order", COLUMN, "at most one", one, holds=one == 1),
+        claimed("four corners", COLUMN, "at most one", corners, holds=corners <= 1),
     ]
+
+
+def corner_groups(rows: Table, k: int) -> Labels:
+    return reference_points(rows, k, bounds=BOUNDS).labels
 
 
 def grid() -> Table:
@@ -125,26 +114,9 @@ def grid() -> Table:
 def formation(_: Data) -> Figure:
     rows = grid()
     return panels(
-        _shapes("One reference point", rows, by_distance(rows, 49)),
-        _shapes("Four corners in turn", rows, reference_points(rows, 49, bounds=BOUNDS).labels),
+        _groups("One reference point", rows, by_distance(rows, 49), 0.5),
+        _groups("Four corners in turn", rows, corner_groups(rows, 49), 0.5),
         caption="Groups around one corner are long arcs; around four they are more compact.",
-    )
-
-
-def _shapes(title: str, rows: Table, labels: Labels) -> Panel:
-    series = tuple(
-        Series(f"group {g + 1}", pairs(*rows[labels == g].T.tolist()), "point")
-        for g in range(int(labels.max()) + 1)
-    )
-    ends = (-0.5, 10.5)
-    return Panel(
-        title,
-        "first attribute",
-        "second attribute",
-        series,
-        square=True,
-        x_range=ends,
-        y_range=ends,
     )
 
 
@@ -159,17 +131,9 @@ def spread(rows: Table, labels: Labels) -> float:
 
 def formation_cells(_: Data) -> list[Cell]:
     rows = grid()
-    one = spread(rows, by_distance(rows, 49))
-    corners = spread(rows, reference_points(rows, 49, bounds=BOUNDS).labels)
-    return [
-        claimed(
-            "squares within groups",
-            "corners / one point",
-            "more homogeneous",
-            corners / one,
-            holds=corners < one,
-        )
-    ]
+    ratio = spread(rows, corner_groups(rows, 49)) / spread(rows, by_distance(rows, 49))
+    place = ("squares within groups", "corners / one point", "more homogeneous", ratio)
+    return [claimed(*place, holds=ratio < 1)]
 
 
 # -- 6.4 and 6.5 -----------------------------------------------------------------------------------
@@ -186,11 +150,7 @@ def census_curves(data: Data) -> Curves:
         for epsilon in EPSILONS:
             runs = {k: printed_runs(columns, k, epsilon, 3) for k in (1, *SIZES)}
             found[f"ε = {epsilon}"] = [
-                (
-                    k,
-                    float(np.mean([r.sse for r in some])),
-                    float(np.mean([r.linkage for r in some])),
-                )
+                (k, *np.mean([(run.sse, run.linkage) for run in some], axis=0).tolist())
                 for k, some in runs.items()
             ]
         for name, mask in (("insensitive", by_corners), ("MDAV", by_mdav)):
@@ -204,16 +164,17 @@ def census_curves(data: Data) -> Curves:
 
 def adult_curves(data: Data) -> Curves:
     def made() -> Curves:
-        people, found = adult(data), Curves()
-        groups = {k: people.by_corners(k) for k in (5, 10, 20, 35, 60, 100)}
-        for epsilon in EPSILONS:
-            seen = [(k, people.measured(labels, float(epsilon))) for k, labels in groups.items()]
-            found[f"ε = {epsilon}"] = [(k, run.sse, run.linkage) for k, run in seen]
-        seen = [(k, people.measured(labels, None)) for k, labels in groups.items()]
-        found["insensitive"] = [(k, run.sse, run.linkage) for k, run in seen]
-        seen = [(k, people.measured(people.by_mdav(k), None)) for k in groups]
-        found["MDAV"] = [(k, run.sse, run.linkage) for k, run in seen]
-        return found
+        people, groups = adult(data), (5, 10, 20, 35, 60, 100)
+        corners = {k: people.by_corners(k) for k in groups}
+        curves: dict[str, tuple[dict[int, Labels], float | None]] = {
+            f"ε = {epsilon}": (corners, float(epsilon)) for epsilon in EPSILONS
+        }
+        curves["insensitive"] = (corners, None)
+        curves["MDAV"] = ({k: people.by_mdav(k) for k in groups}, None)
+        return {
+            name: [(k, *people.measured(labels, epsilon)) for k, labels in by_size.items()]
+            for name, (by_size, epsilon) in curves.items()
+        }
 
     curves: Curves = data.kept("fig6.5", made)
     return curves
@@ -251,13 +212,12 @@ def over_k_cells(curves: Curves) -> list[Cell]:
 
 
 EXHIBITS = (
-    figure("fig6.1", "One record changes MDAV's groups", "Figure 6.1", mdav_cells, mdav_groups),
-    figure("fig6.2", "Groups along one order", "Figure 6.2", insensitive_cells, insensitive_groups),
-    figure("fig6.3", "How groups are formed", "Figure 6.3", formation_cells, formation),
+    figure("fig6.1", "One record changes MDAV's groups", mdav_cells, mdav_groups),
+    figure("fig6.2", "Groups along one order", insensitive_cells, insensitive_groups),
+    figure("fig6.3", "How groups are formed", formation_cells, formation),
     figure(
         "fig6.4",
         "Census: errors and links over k",
-        "Figure 6.4",
         lambda data: over_k_cells(census_curves(data)),
         lambda data: over_k(census_curves(data)),
         needs=(CENSUS,),
@@ -266,7 +226,6 @@ EXHIBITS = (
     figure(
         "fig6.5",
         "Adult: errors and links over k",
-        "Figure 6.5",
         lambda data: over_k_cells(adult_curves(data)),
         lambda data: over_k(adult_curves(data)),
         needs=NEEDS,

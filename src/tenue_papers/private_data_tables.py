@@ -2,13 +2,15 @@
 
 Nothing here is differentially private at the ε it names. One changed record can move every
 centroid; the printed scale pays for one of them, and once for all attributes together. It is built
-here from public parts so that the printed tables can be met, and nowhere else.
+here from public parts to reproduce the printed tables, and nowhere else.
 """
 
 from __future__ import annotations
 
 import math
 import zlib
+from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +29,8 @@ from .cell import (
     alike,
     beside,
     drawn,
-    explains,
-    explains_print,
     half_digit,
+    mean_of_runs,
     met,
     pooled,
     refuted,
@@ -42,11 +43,11 @@ FOUR = ("FEDTAX", "POTHVAL", "INTVAL", "FICA")
 RUNS = 10
 """The thesis averages over ten runs."""
 COLUMNS = {"SSE_f": "SSE_0; SSE_f", "RL_f": "RL_0 (%); RL_f", "Score": "Score"}
-"""Of the tables: the first of every few rows is what the others are measured against."""
+"""The columns; every few rows begin with the baseline of the others."""
 
 
 class Run(NamedTuple):
-    """What one masked table is measured by: squared error, linkage in percent, the table."""
+    """One masked table, its squared error, and its record linkage in percent."""
 
     sse: float
     linkage: float
@@ -59,7 +60,7 @@ def four(data: Data) -> Columns:
 
 
 def tops(columns: Columns) -> Table:
-    """The upper ends of the domains, 1.5 times what the data hold: itself a leak."""
+    """The upper ends of the domains, 1.5 times the maxima of the data: itself a leak."""
     return np.asarray(1.5 * columns.values.max(axis=0))
 
 
@@ -80,7 +81,7 @@ def by_corners(columns: Columns, k: int) -> Table:
     numbers come out with this one.
     """
     values, top = columns.values, columns.values.max(axis=0)
-    bits = [np.array([int(bit) for bit in f"{i:04b}"]) for i in range(16)]
+    bits = np.array([[int(bit) for bit in f"{i:04b}"] for i in range(16)])
     order = [corner for i in range(8) for corner in (bits[i], bits[15 - i])]
     placed, live = values / top, np.arange(len(values))
     labels = np.empty(live.size, np.int64)
@@ -107,11 +108,11 @@ def printed_runs(columns: Columns, k: int, epsilon: str, runs: int = RUNS) -> li
     top = tops(columns)
     source = Seeded(zlib.crc32(f"chapter 6, k = {k}, ε = {epsilon}".encode()))
     law = Laplace(sensitivity=1, epsilon=epsilon)
-    found = []
+    tables = []
     for _ in range(runs):
         noise = np.asarray(law.sample(centre.size, source=source)).reshape(centre.shape)
-        found.append(measured(columns, np.clip(centre + noise * top / k, 0, top)))
-    return found
+        tables.append(measured(columns, np.clip(centre + noise * top / k, 0, top)))
+    return tables
 
 
 # -- Tables 6.1, 6.2 and 6.5: the printed calibration on Census, cell by cell ----------------------
@@ -119,7 +120,7 @@ def printed_runs(columns: Columns, k: int, epsilon: str, runs: int = RUNS) -> li
 Cells = dict[str, Printed]
 Range = tuple[float, float]
 GOLDEN_RUNS = 100
-"""Over so many runs the right values were averaged."""
+"""The right values are averages over so many runs."""
 EPSILONS = ("0.01", "0.1", "1.0", "10.0")
 OTHER_RUNS = "Record linkage at this noise is a handful of records: the print is of other runs."
 UNSAFE = (
@@ -129,9 +130,9 @@ UNSAFE = (
 
 
 class Averaged(NamedTuple):
-    """What runs gave: the mean squared error and its deviation in one run, linkage in percent.
+    """The mean of several runs: squared error, its deviation in one run, linkage in percent.
 
-    links: how many records were found again, in all runs together.
+    links: the number of correctly linked records, in all runs together.
     """
 
     sse: float
@@ -147,10 +148,7 @@ def averaged(runs: list[Run]) -> Averaged:
 
 
 class Baseline(NamedTuple):
-    """What others are measured against: ours, its right linkage, and the printed one, in percent.
-
-    right: None if it is not known.
-    """
+    """A baseline: ours, its right linkage (None if unknown) and the printed one, in percent."""
 
     ours: Averaged
     right: float | None
@@ -158,24 +156,18 @@ class Baseline(NamedTuple):
     rows: int
 
     def links(self, linkage: Range, runs: int) -> Range:
-        """How many links in so many runs are linkages from the one to the other."""
+        """The numbers of links in so many runs that amount to these linkages."""
         return linkage[0] * self.rows * runs / 100, linkage[1] * self.rows * runs / 100
 
     def behind(self, factor: Range) -> Range:
-        """How many links of ten runs are behind a printed RL_f."""
+        """The numbers of links in ten runs that round to a printed RL_f."""
         return self.links((self.printed[0] / factor[1], self.printed[1] / factor[0]), RUNS)
 
     def right_links(self, factor: float | None) -> int | None:
-        """How many links of a hundred runs are behind the right RL_f."""
+        """The number of links in a hundred runs that gives the right RL_f."""
         if self.right is None or factor is None:
             return None
         return round(self.links((self.right / factor, 0.0), GOLDEN_RUNS)[0])
-
-
-def _fixed(row: str, column: str, cell: Printed, ours: float) -> Cell:
-    """A cell without chance; three digits are printed of it."""
-    right = ours if cell.right is None else cell.right
-    return met(row, column, cell.text, ours, right=right)
 
 
 def _spread(cell: Printed, own: float) -> Spread:
@@ -191,17 +183,8 @@ def _spread(cell: Printed, own: float) -> Spread:
 
 def _mean(row: str, column: str, cell: Printed, ours: float, own: float) -> Cell:
     """A mean of ten runs; `own` is the deviation of one of them."""
-    spread = _spread(cell, own)
-    return drawn(
-        row,
-        column,
-        cell.text,
-        ours,
-        right=cell.right,
-        possible=explains(ours, cell.right, spread, RUNS, GOLDEN_RUNS),
-        same=explains_print(ours, cell.text, spread, RUNS, RUNS),
-        because=OTHER_RUNS,
-    )
+    counts = {"runs": RUNS, "others": GOLDEN_RUNS, "print_runs": RUNS}
+    return mean_of_runs(row, column, cell, ours, _spread(cell, own), OTHER_RUNS, **counts)
 
 
 def _fits(links: int, right: int | None) -> bool:
@@ -210,7 +193,7 @@ def _fits(links: int, right: int | None) -> bool:
 
 
 def _fits_print(links: int, behind: Range) -> bool:
-    """The same beside those of the print, which are known from rounded numbers."""
+    """The same for the links of the print, which are known from rounded numbers."""
     nearest = min(max(links, math.floor(behind[0])), math.ceil(behind[1]))
     return alike(links, RUNS, nearest, RUNS) >= PRINT_SHARE
 
@@ -236,10 +219,7 @@ def _three(row: str, cells: Cells, key: str, base: Baseline, found: Averaged) ->
     possible = _fits(found.links, base.right_links(link.right))
     others = [
         drawn(
-            row,
-            COLUMNS[name],
-            cell.text,
-            value,
+            *(row, COLUMNS[name], cell.text, value),
             right=cell.right,
             possible=possible and (name == "RL_f" or first.verdict is not Verdict.DIFFERENT),
             same=_fits_print(found.links, base.behind(factors[name])),
@@ -251,7 +231,7 @@ def _three(row: str, cells: Cells, key: str, base: Baseline, found: Averaged) ->
 
 
 def around(text: str) -> Range:
-    """All that is printed so."""
+    """The numbers that round to this print."""
     return float(text) - half_digit(text), float(text) + half_digit(text)
 
 
@@ -261,13 +241,13 @@ def against_mdav(data: Data) -> list[Cell]:
     result = []
     for k in (2, 5, 15, 30):
         fixed, row = measured(columns, by_mdav(columns, k)), f"k = {k}, MDAV"
-        right = cells[f"k={k} RL_0"].right
+        error, link = cells[f"k={k} SSE_0"], cells[f"k={k} RL_0"]
         result += [
-            _fixed(row, COLUMNS["SSE_f"], cells[f"k={k} SSE_0"], fixed.sse),
-            _fixed(row, COLUMNS["RL_f"], cells[f"k={k} RL_0"], fixed.linkage),
+            met(row, COLUMNS["SSE_f"], error.text, fixed.sse, right=error.right),
+            met(row, COLUMNS["RL_f"], link.text, fixed.linkage, right=link.right),
         ]
         ours = Averaged(fixed.sse, 0.0, fixed.linkage, 0)
-        base = Baseline(ours, right, (fixed.linkage, fixed.linkage), rows)
+        base = Baseline(ours, link.right, (fixed.linkage, fixed.linkage), rows)
         for epsilon in EPSILONS:
             found, row = averaged(printed_runs(columns, k, epsilon)), f"k = {k}, ε = {epsilon}"
             result += _three(row, cells, f"k={k} {{}} eps={epsilon}", base, found)
@@ -284,10 +264,7 @@ def against_plain(data: Data) -> list[Cell]:
         result += [
             _mean(row, COLUMNS["SSE_f"], error, ours.sse, ours.spread),
             drawn(
-                row,
-                COLUMNS["RL_f"],
-                link.text,
-                ours.linkage,
+                *(row, COLUMNS["RL_f"], link.text, ours.linkage),
                 right=link.right,
                 possible=_fits(ours.links, base.right_links(1.0)),
                 same=_fits_print(ours.links, base.links(base.printed, RUNS)),
@@ -320,18 +297,18 @@ def statistics(data: Data) -> list[Cell]:
     result = []
     for k in (1, 2, 5, 15, 30):
         masked = {method: _masked(columns, k, method) for method in METHODS}
-        for statistic in ("mean", "variance"):
-            for place, name in enumerate(FOUR):
-                row = f"{statistic} of {name}, k = {k}"
-                for method in METHODS:
-                    cell = cells[f"{statistic} {name} k={k} | {method}"]
-                    column = method.replace("eps=", "ε = ").replace("Insensit.", "insensitive")
-                    if method.startswith("eps="):
-                        found = moved(columns.values, masked[method], statistic, place)
-                        result.append(_mean(row, column, cell, *found))
-                    else:
-                        ours = once_moved(columns, masked[method][0], statistic, place)
-                        result.append(_once(row, column, cell, ours))
+        for statistic, (place, name), method in product(
+            ("mean", "variance"), enumerate(FOUR), METHODS
+        ):
+            row = f"{statistic} of {name}, k = {k}"
+            cell = cells[f"{statistic} {name} k={k} | {method}"]
+            column = method.replace("eps=", "ε = ").replace("Insensit.", "insensitive")
+            if method.startswith("eps="):
+                change = moved(columns.values, masked[method], statistic, place)
+                result.append(_mean(row, column, cell, *change))
+            else:
+                ours = once_moved(columns, masked[method][0], statistic, place)
+                result.append(_once(row, column, cell, ours))
     return result
 
 
@@ -358,55 +335,29 @@ def _once(row: str, column: str, cell: Printed, ours: float) -> Cell:
 # -- errata ----------------------------------------------------------------------------------------
 
 
-def product(data: Data) -> list[Cell]:
-    """The score is printed as a product and written as a ratio."""
+def scores(data: Data) -> list[Cell]:
+    """The score is printed as a product and defined as a ratio."""
     cells = printed("private_data", "6.1")
-    found = []
+    result = []
     for k, epsilon in ((2, "10.0"), (30, "1.0")):
         name, row = f"k={k} {{}} eps={epsilon}", f"k = {k}, ε = {epsilon}"
         sse, link, score = (float(cells[name.format(n)].text) for n in ("SSE_f", "RL_f", "Score"))
         ours = Score(sse_factor=sse, rl_factor=link).value
-        found += [
+        result += [
             refuted(
-                row,
-                "SSE_f / RL_f",
-                f"{score:g}",
-                sse / link,
+                *(row, "SSE_f / RL_f", f"{score:g}", sse / link),
                 fails=abs(sse / link - score) > 0.1 * score,
                 because="The text defines a ratio; every printed row is SSE_f × RL_f.",
             ),
             beside(row, "SSE_f × RL_f", ours),
         ]
-    return found
+    return result
 
 
+on_census = partial(table, needs=(CENSUS,), note=UNSAFE)
 EXHIBITS = (
-    table(
-        "6.1",
-        "Census against MDAV",
-        "Table 6.1",
-        against_mdav,
-        needs=(CENSUS,),
-        seconds=12,
-        note=UNSAFE,
-    ),
-    table(
-        "6.2",
-        "Census against plain noise",
-        "Table 6.2",
-        against_plain,
-        needs=(CENSUS,),
-        seconds=12,
-        note=UNSAFE,
-    ),
-    table(
-        "6.5",
-        "Means and variances of Census",
-        "Table 6.5",
-        statistics,
-        needs=(CENSUS,),
-        seconds=20,
-        note=UNSAFE,
-    ),
+    on_census("6.1", "Census against MDAV", against_mdav, seconds=12),
+    on_census("6.2", "Census against plain noise", against_plain, seconds=12),
+    on_census("6.5", "Means and variances of Census", statistics, seconds=20),
 )
-ERRATA = (erratum("err.score", "The score is a product", "section 6.4.2", product),)
+ERRATA = (erratum("err.score", "The score is a product", scores, source="section 6.4.2"),)

@@ -1,6 +1,6 @@
-"""Runs exhibits and makes a book of what came out; on made-up tables where none is given.
+"""Runs exhibits and makes a book of the outcome; on made-up tables if wanted.
 
-The numbers that come of them say nothing about the papers; only that everything runs.
+Numbers from made-up tables say nothing about the papers, only that everything runs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ from tenue.noise import Seeded
 from .book import save
 from .catalogue import chosen
 from .data import ADULT, CENSUS, COUNTRY, EIA, OCCUPATION, Data
-from .exhibit import Exhibit, Shown
 from .outcome import Outcome
 
 CENSUS_COLUMNS = (
@@ -44,7 +44,7 @@ PLACES = {"world": {f"region {r}": [f"country {r}{c}" for c in range(1, 9)] for 
 
 
 def write_stand_in(folder: Path) -> None:
-    """Writes all tables and taxonomies into a folder; the same ones every time."""
+    """Writes made-up tables and taxonomies into a folder, the same ones every time."""
     source = Seeded(1080)
     _write(folder / CENSUS, CENSUS_COLUMNS, _census(source, 1080))
     _write(folder / EIA, EIA_COLUMNS, _eia(source, 4092))
@@ -65,21 +65,19 @@ def _uniform(source: Seeded, *shape: int) -> NDArray[np.float64]:
     return np.asarray((words.astype(np.float64) + 0.5) / 2.0**32).reshape(shape)
 
 
-def _census(source: Seeded, rows: int) -> list[list[int]]:
-    """One hidden size for each record, and thirteen numbers that follow it more or less."""
+def _census(source: Seeded, rows: int) -> Any:
+    """One hidden size for each record, and thirteen numbers that correlate with it."""
     size = -np.log(_uniform(source, rows, 1))
     own = -np.log(_uniform(source, rows, len(CENSUS_COLUMNS)))
     share = np.linspace(0.1, 0.9, len(CENSUS_COLUMNS))
-    values = 20_000 * (share * size + (1 - share) * own)
-    return [[int(x) for x in row] for row in values]
+    return (20_000 * (share * size + (1 - share) * own)).astype(int).tolist()
 
 
-def _eia(source: Seeded, rows: int) -> list[list[int]]:
+def _eia(source: Seeded, rows: int) -> Any:
     month = (12 * _uniform(source, rows, 1)).astype(int) + 1
     size = np.exp(2 * (_uniform(source, rows, 1) + _uniform(source, rows, 1)))
     own = _uniform(source, rows, 10)
-    values = (1000 * size * (0.3 + own)).astype(int)
-    return [[int(x) for x in row] for row in np.hstack([month, values])]
+    return np.hstack([month, (1000 * size * (0.3 + own)).astype(int)]).tolist()
 
 
 def _adult(source: Seeded, rows: int) -> list[list[object]]:
@@ -92,14 +90,14 @@ def _adult(source: Seeded, rows: int) -> list[list[object]]:
     ]
 
 
-# -- Runs exhibits and makes a book of what came out -----------------------------------------------
+# -- Runs exhibits and makes a book of the outcome -------------------------------------------------
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Book(Outcome):
-    """What was reproduced, to be read and saved."""
+    """The reproduced exhibits, to be read and saved."""
 
     def save(self, folder: str | os.PathLike[str]) -> list[str]:
         """Writes pages, pictures of the figures, and all numbers as JSON; returns their names."""
@@ -118,31 +116,27 @@ def reproduce(
     Guarantee
         A verdict is "equal" or "corrected" only while the library computes the printed or the right
         value; anything else is "different". Random numbers come from fixed seeds: the same book
-        every time, but for a few checks that hold whatever is drawn.
+        every time, except for a few checks that hold for every draw.
 
     Parameters
         only: names of exhibits ("4.1", "fig4.2") or chapters ("noise"); None for all.
-        data: the folder with the reference tables; None for the one that TENUE_DATA names. Without
-            tables, what needs them says so.
+        data: the folder with the reference tables; None for the one that TENUE_DATA names. Exhibits
+            whose tables are missing say so.
         stand_in: compute on made-up tables of the same shape instead.
-        progress: is told the name of each exhibit when it begins, how many are done, and of how
-            many.
+        progress: called when an exhibit begins, with its name, the number done, and the total.
 
     Example
         >>> book = reproduce("4.1")
         >>> book["4.1"].verdict.value, book.broken
         ('equal', ())
     """
-    wanted = chosen(only)
+    wanted, shown = chosen(only), []
     with _tables(data, stand_in) as tables:
-        return Book(tuple(_each(wanted, tables, progress)), made_up=stand_in)
-
-
-def _each(wanted: list[Exhibit], tables: Data, progress: Progress | None) -> Iterator[Shown]:
-    for done, exhibit in enumerate(wanted):
-        if progress is not None:
-            progress(exhibit.id, done, len(wanted))
-        yield exhibit.shown(tables)
+        for done, exhibit in enumerate(wanted):
+            if progress is not None:
+                progress(exhibit.id, done, len(wanted))
+            shown.append(exhibit.shown(tables))
+    return Book(tuple(shown), made_up=stand_in)
 
 
 @contextmanager
@@ -150,6 +144,6 @@ def _tables(folder: str | os.PathLike[str] | None, stand_in: bool) -> Iterator[D
     if not stand_in:
         yield Data(None if folder is None else Path(folder))
         return
-    with tempfile.TemporaryDirectory() as made:
-        write_stand_in(Path(made))
-        yield Data(made, made_up=True)
+    with tempfile.TemporaryDirectory() as name:
+        write_stand_in(Path(name))
+        yield Data(name, made_up=True)

@@ -25,7 +25,8 @@ from tenue.publish.buckets.column import buckets_for, cut
 from tenue.publish.methods.catalogue import chosen_method
 from tenue.publish.methods.linked_tables import linked, numbered
 from tenue.publish.table.input_table import read_original
-from tenue_papers.closeness_tables import PATIENTS, as_table, patients, schema, typed
+from tenue_papers.closeness import PATIENTS, dated, patient_schema, patients
+from tenue_papers.data import arrow
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(
@@ -35,9 +36,9 @@ needs_data = pytest.mark.skipif(
 
 def test_tables_7_2_and_7_4_two_tables_linked_by_ethnicity() -> None:
     """The partition is the thesis' own, by ethnicity; the tables that follow from it are exact."""
-    declared = tn.Schema.from_dict(schema())
+    declared = tn.Schema.from_dict(patient_schema())
     way = chosen_method(declared, "anatomy", k=3)
-    original = read_original(as_table(typed(patients())), declared)
+    original = read_original(arrow(dated(patients())), declared)
     labels = original.cells["ethnicity"].numbers
     tables = linked(way, original, original.cells, numbered(labels, SYSTEM))
     who, values = (tables[name].to_pylist() for name in ("quasi_identifiers", "confidential"))

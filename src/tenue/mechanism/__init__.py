@@ -1,8 +1,8 @@
-"""A true value becomes a private one.
+"""Mechanisms: from a true value to a private one.
 
 Part, Component, Atoms     whole numbers and the noise that goes on them
 refine                     the analyst's belief, raised near the truth
-expected_error             how far a refined answer is off, averaged over the belief
+expected_error             the error of a refined answer, averaged over the belief
 individual                 an answer calibrated to this very table: individual DP
 individual_steps           the same on sorted whole steps
 smooth_release             an answer calibrated to the smooth sensitivity of this table

@@ -17,11 +17,11 @@ from .moment_basis import Axis, Bernstein, Powers
 
 @dataclass(frozen=True)
 class Atoms:
-    """The true whole numbers of one cell: rows, and for each column how many and their sum.
+    """The true whole numbers of one cell: rows, and for each column the number and sum of values.
 
     moments: for some columns together, the sums of products of their powers.
-    units: how many different units.
-    unit_totals: for each column and ends, the sum of units' own sums, each cut to the ends.
+    units: the number of different units.
+    unit_totals: for each column and ends, the sum of each unit's sum, clipped to the ends.
     """
 
     rows: int
@@ -36,15 +36,14 @@ class Atoms:
 class Component:
     """One whole number that a mechanism protects.
 
-    rows, present, absent: how many rows; with the column; without it.
-    total: the sum of the column in grid steps; minus-total its negative.
-    above, below: Σ(high − x) and Σ(x − low) in grid steps, both never negative; together they hold
-        count and sum, and one row moves them by high − low in all.
-    minus-below: the negative of `below`.
-    units: how many different units.
-    distinct: how many different values of the column, which is counted apart.
-    unit-total: the sum of units' own sums of the column, each cut to `low` and `high`;
-        minus-unit-total its negative.
+    rows, present, absent: the number of rows; with a value of the column; without.
+    total: the sum of the column in grid steps.
+    above, below: Σ(high − x) and Σ(x − low) in grid steps, both never negative; together they
+        determine count and sum, and one row moves them by high − low in all.
+    units: the number of different units.
+    distinct: the number of different values of the column, which is counted elsewhere.
+    unit-total: the sum of each unit's sum of the column, clipped to `low` and `high`.
+    minus-…: the negative.
     """
 
     kind: Literal[
@@ -67,27 +66,29 @@ class Component:
 
     def of(self, atoms: Atoms) -> int:
         """Its value in a cell."""
-        if self.kind == "rows":
-            return atoms.rows
-        if self.kind == "units":
-            return atoms.units
-        if self.kind in ("unit-total", "minus-unit-total"):
-            cut = atoms.unit_totals[self.column, self.low, self.high]
-            return cut if self.kind == "unit-total" else -cut
-        present = atoms.present[self.column]
-        if self.kind == "present":
-            return present
-        if self.kind == "absent":
-            return atoms.rows - present
-        total = atoms.total[self.column]
-        if self.kind == "total":
-            return total
-        if self.kind == "minus-total":
-            return -total
-        if self.kind == "above":
-            return self.high * present - total
-        below = total - self.low * present
-        return below if self.kind == "below" else -below
+        plain = self.kind.removeprefix("minus-")
+        value = self._plain(plain, atoms)
+        return value if plain == self.kind else -value
+
+    def _plain(self, kind: str, atoms: Atoms) -> int:
+        column = self.column
+        match kind:
+            case "rows":
+                return atoms.rows
+            case "units":
+                return atoms.units
+            case "unit-total":
+                return atoms.unit_totals[column, self.low, self.high]
+            case "present":
+                return atoms.present[column]
+            case "absent":
+                return atoms.rows - atoms.present[column]
+            case "total":
+                return atoms.total[column]
+            case "above":
+                return self.high * atoms.present[column] - atoms.total[column]
+            case _:
+                return atoms.total[column] - self.low * atoms.present[column]
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Part:
     law: object
     epsilon: Fraction
     noise: Joint = field(init=False, repr=False, compare=False)
-    """What the noise of the components tells about itself."""
+    """The noise of the components: variances, errors and intervals."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", joint(self.law))
@@ -125,7 +126,7 @@ class Part:
         ]
 
     def check_draw(self, cells: int) -> None:
-        """Refuses whatever `draw` would refuse, and draws nothing."""
+        """Refuses everything that `draw` would refuse, and draws nothing."""
         self.noise.check_draw(cells)
 
     def draw(self, cells: int, source: Source = SYSTEM) -> list[list[int]]:
@@ -133,7 +134,7 @@ class Part:
         return self.noise.steps(cells, source).tolist()  # type: ignore[no-any-return]
 
 
-# -- How far a number computed from noisy components may be off, without looking at rows -----------
+# -- The error of a number that is computed from noisy components, known without the rows ----------
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class Term:
 
 
 class Error(Protocol):
-    """The law of an error. What is `quick` comes from formulas alone and serves planning."""
+    """The law of an error. The `quick` numbers come from formulas alone and serve planning."""
 
     @property
     def variance(self) -> float: ...
@@ -205,8 +206,8 @@ class Nothing:
 class Mixture:
     """Terms of different laws, or of one box: each inside its own interval at once.
 
-    The variance is a bound where terms of one box are correlated. The interval covers at least its
-    level, for the terms miss theirs with a share of what is allowed each.
+    The variance is a bound if terms of one box are correlated. The interval covers with at least
+    its level, because each term has an equal share of the allowed probability of missing.
     """
 
     parts: tuple[Single, ...]

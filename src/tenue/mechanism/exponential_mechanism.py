@@ -51,11 +51,11 @@ class Exponential:
 
     Guarantee
         `epsilon`-differential privacy if one unit moves every score by at most `sensitivity`,
-        whatever it does to the others; where scores are one-sided, if one unit more lowers none.
+        independently of the others; with one-sided scores, if one unit more lowers none.
         With probability 1 − η the chosen candidate is at most `behind(η)` below the best.
 
     Parameters
-        candidates: how many there are, whatever the rows are.
+        candidates: their number, which does not depend on rows.
         one_sided: whether one unit more lowers no score.
 
     Example
@@ -78,29 +78,30 @@ class Exponential:
 
     @cached_property
     def reach(self) -> int:
-        """How far below the best a score counts; it does not depend on rows."""
+        """The largest gap below the best score that counts; it does not depend on rows."""
         return math.ceil((math.log(self.candidates) + _HARDLY) / float(self.fall))
 
     def behind(self, outside: float) -> float:
-        """How far the answer is below the best at most, but for a chance of `outside`."""
+        """The gap below the best that is exceeded with probability at most `outside`."""
         return math.log(self.candidates / outside) / float(self.fall)
 
     def classes(self, scores: Sequence[int]) -> dict[int, list[int]]:
-        """The indices of candidates by how far they are below the best, up to the reach."""
+        """The indices of candidates by their gap below the best, up to the reach."""
         best, reach = max(scores), self.reach
-        found: dict[int, list[int]] = {}
+        classes: dict[int, list[int]] = {}
         for index, score in enumerate(scores):
-            found.setdefault(min(best - score, reach), []).append(index)
-        return dict(sorted(found.items()))
+            classes.setdefault(min(best - score, reach), []).append(index)
+        return dict(sorted(classes.items()))
 
     def choose(self, scores: Sequence[int], source: Source = SYSTEM) -> int:
         """The index of the chosen candidate."""
         classes = self.classes(scores)
-        number, index = self.draw([(gap, len(held)) for gap, held in classes.items()], source)
+        sizes = [(gap, len(members)) for gap, members in classes.items()]
+        number, index = self.draw(sizes, source)
         return list(classes.values())[number][index]
 
     def check_draw(self) -> None:
-        """Refuses whatever `choose` would refuse, and draws nothing: makes the widest table."""
+        """Refuses everything that `choose` would, and draws nothing: makes the widest table."""
         self.table([(0, 1), (self.reach, self.candidates)])
 
     def draw(self, classes: Sequence[tuple[int, int]], source: Source) -> tuple[int, int]:
@@ -123,12 +124,12 @@ class Exponential:
             weight = Enclosure.of(1, room)
             sums: list[Enclosure] = []
             before = classes[0][0]
-            for gap, held in classes:
+            for gap, size in classes:
                 step = gap - before
                 if step not in known:
                     known[step] = exp_minus(self.fall * step, room)
                 weight, before = weight * known[step], gap
-                part = weight.times(held)
+                part = weight.times(size)
                 sums.append(sums[-1] + part if sums else part)
             shift = room - bits
             ratios = [part / sums[-1] for part in sums[:-1]]
@@ -137,7 +138,7 @@ class Exponential:
         return Table(cumulative)
 
 
-# One value of a grid, chosen by how badly it misses a wanted rank: the exponential mechanism.
+# -- One value of a grid, scored by its distance from a wanted rank --------------------------------
 
 Values = Sequence[tuple[int, int, int]]
 """Different values in increasing order: (step, rows below it, rows at it)."""
@@ -171,7 +172,7 @@ class Selection:
 
     @property
     def points(self) -> int:
-        """How many grid points there are to choose from."""
+        """The number of grid points to choose from."""
         return self.high - self.low + 1
 
     @cached_property
@@ -185,51 +186,51 @@ class Selection:
         return self.law.reach
 
     def misses(self, outside: float) -> float:
-        """The ranks by which the answer is off, but for a chance of `outside`."""
+        """The rank error that is exceeded with probability at most `outside`."""
         return self.law.behind(outside) / self.score.b
 
     def intervals(self, rows: int, values: Values) -> list[Interval]:
         """All grid points with a score below the reach.
 
-        values: at least every value whose score is below the reach; `rows` is how many rows have a
-            value at all.
+        rows: the number of rows with a value.
+        values: at least every value whose score is below the reach.
         """
-        found: list[Interval] = []
+        near: list[Interval] = []
 
         def add(first: int, last: int, less: int, up_to: int) -> None:
             score = self.score.of(rows, less, up_to)
             if first <= last and score < self.reach:
-                found.append(Interval(first, last - first + 1, score))
+                near.append(Interval(first, last - first + 1, score))
 
         if not values:
             if rows == 0:
                 add(self.low, self.high, 0, 0)
-            return self._sparing(found, rows)
+            return self._sparing(near, rows)
         first, less, _ = values[0]
         if less == 0:
             add(self.low, first - 1, 0, 0)
         for (here, below, at), (after, next_below, _) in pairwise(values):
             add(here, here, below, below + at)
-            # values that are not listed lie beyond the reach, and so does what is between them
+            # values that are not listed lie beyond the reach, and so do the points between them
             if below + at == next_below:
                 add(here + 1, after - 1, next_below, next_below)
         last, below, at = values[-1]
         add(last, last, below, below + at)
         if below + at == rows:
             add(last + 1, self.high, rows, rows)
-        return self._sparing(found, rows)
+        return self._sparing(near, rows)
 
-    def _sparing(self, found: list[Interval], rows: int) -> list[Interval]:
-        """The same with a score of 0 for the spared end; what is found stays without gaps."""
+    def _sparing(self, near: list[Interval], rows: int) -> list[Interval]:
+        """The same with a score of 0 for the spared end; the intervals stay without gaps."""
         if not self.score.spares(rows):
-            return found
+            return near
         if self.score.spared == "low":
-            if found and found[0].first == self.low:
-                found[0] = replace(found[0], first=self.low + 1, points=found[0].points - 1)
-            return [Interval(self.low, 1, 0), *(one for one in found if one.points)]
-        if found and found[-1].first + found[-1].points > self.high:
-            found[-1] = replace(found[-1], points=found[-1].points - 1)
-        return [*(one for one in found if one.points), Interval(self.high, 1, 0)]
+            if near and near[0].first == self.low:
+                near[0] = replace(near[0], first=self.low + 1, points=near[0].points - 1)
+            return [Interval(self.low, 1, 0), *(one for one in near if one.points)]
+        if near and near[-1].first + near[-1].points > self.high:
+            near[-1] = replace(near[-1], points=near[-1].points - 1)
+        return [*(one for one in near if one.points), Interval(self.high, 1, 0)]
 
     def choose(self, rows: int, values: Values, source: Source = SYSTEM) -> int:
         """The chosen grid point, in steps."""
@@ -251,11 +252,9 @@ class Selection:
         """The grid points below and above those within the reach."""
         first = near[0].first if near else self.low
         last = near[-1].first + near[-1].points - 1 if near else self.low - 1
-        found = [
-            Interval(self.low, first - self.low, self.reach),
-            Interval(last + 1, self.high - last, self.reach),
-        ]
-        return [interval for interval in found if interval.points]
+        below = Interval(self.low, first - self.low, self.reach)
+        above = Interval(last + 1, self.high - last, self.reach)
+        return [interval for interval in (below, above) if interval.points]
 
 
 @checked_call
@@ -280,8 +279,7 @@ def quantile(
         bounds: multiples of the grid, stated without looking at the values.
 
     Example
-        >>> found = quantile(range(1000), 0.5, bounds=(0, 10**6), epsilon=2)
-        >>> 400 < found < 600
+        >>> 400 < quantile(range(1000), 0.5, bounds=(0, 10**6), epsilon=2) < 600
         True
 
     Source
@@ -300,7 +298,7 @@ def quantile(
 
 def _near(chosen: Selection, steps: npt.NDArray[np.int64]) -> Values:
     """The values within the reach, by a sort."""
-    found, at = np.unique(steps, return_counts=True)
+    values, at = np.unique(steps, return_counts=True)
     below = np.cumsum(at) - at
     score, centre = chosen.score, chosen.score.a * steps.size
     # s < reach: b·less < centre + above + reach, and b·up_to > centre + below − reach
@@ -310,7 +308,7 @@ def _near(chosen: Selection, steps: npt.NDArray[np.int64]) -> Values:
         int(np.searchsorted(below + at, first, side="right")),
         int(np.searchsorted(below, last, side="left")),
     )
-    return list(zip(found[near].tolist(), below[near].tolist(), at[near].tolist(), strict=True))
+    return list(zip(values[near].tolist(), below[near].tolist(), at[near].tolist(), strict=True))
 
 
 def _steps(values: Sequence[Number], low: int, high: int, grid: Fraction) -> npt.NDArray[np.int64]:
@@ -326,11 +324,11 @@ def _steps(values: Sequence[Number], low: int, high: int, grid: Fraction) -> npt
     steps = []
     for value in values.tolist() if isinstance(values, np.ndarray) else values:
         try:
-            found = math.floor(exact(value, "values") / grid + half)
+            step = math.floor(exact(value, "values") / grid + half)
         except InvalidArgument:
-            found = None
-        if found is None:
-            # raised out of reach of the error above, which quotes the value
+            step = None
+        if step is None:
+            # raised outside the handler of the error above, which quotes the value
             raise refuse("mechanism.values-not-finite")
-        steps.append(min(max(found, low), high))
+        steps.append(min(max(step, low), high))
     return np.array(steps, dtype=np.int64)

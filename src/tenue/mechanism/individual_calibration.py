@@ -13,7 +13,7 @@ which the exponential mechanism needs because its normaliser moves.
 
 C is every category; or, truncated, the modes that D and its neighbours have, which are at most two
 votes behind. (The strongest change in favour of c moves a vote from the winner to c: if c wins
-with a vote from anyone else, it beats the winner at full strength, hence everybody.)
+with a vote from any other, it beats the winner at full strength, hence all.)
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FINER = 2**20
 """Continuous Laplace noise is drawn on a grid so much finer than the answer's."""
 
 NOISES: dict[str, int] = {"discrete-laplace": 1, "laplace": FINER}
-"""The noises of individual differential privacy, and how many working steps an answer step has."""
+"""The noises of individual differential privacy, and the working steps in an answer step."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +47,7 @@ class Calibrated:
         Two truths (in working steps) that are at most `spread` apart give any answer with
         probabilities that differ by a factor e^epsilon at most; with `spread` 0, equal truths give
         equal answers. `spread` is a fact about the rows, and so are the ends of a truncated answer:
-        the object never leaves, and its repr tells neither.
+        the object never leaves, and its repr shows neither.
     """
 
     spread: int
@@ -103,8 +103,7 @@ def calibrate(
 ) -> Calibrated:
     """The mechanism for this table: noise as wide as one of its records can move the answer.
 
-    `grid` is the answer's, in steps. A truncated answer keeps to what the table or a neighbour has
-    as its true value.
+    grid: of the answer, in steps. A truncated answer is a true value of the table or a neighbour.
     """
     low, high = (math.floor(end / grid + Fraction(1, 2)) for end in statistic.ends(columns))
     _check_size(statistic.widest(columns) * finer / grid, max(abs(low), abs(high)), epsilon)
@@ -116,7 +115,7 @@ def calibrate(
 
 
 def _check_size(widest: Fraction, farthest: int, epsilon: Fraction) -> None:
-    """Refuses what could not be drawn for some rows, whatever these rows are."""
+    """Refuses noise that could not be drawn for some rows; does not depend on these rows."""
     # the limits of DiscreteLaplace, met by the widest noise that any table can need (and one step
     # more, for roots are rounded up)
     steps = math.ceil(widest) + 1
@@ -189,9 +188,9 @@ def _reachable(votes: Sequence[int]) -> tuple[int, ...]:
         ((count, -place) for place, count in enumerate(votes) if place != first), reverse=True
     )
     weakened = (votes[first] - 1, -first)
-    found = [first]
+    reachable = [first]
     for count, minus in ranked:
         rivals = [other for other in ranked[:2] if other[1] != minus]
         if (count + 1, minus) > max([weakened, *rivals[:1]]):
-            found.append(-minus)
-    return tuple(sorted(found))
+            reachable.append(-minus)
+    return tuple(sorted(reachable))

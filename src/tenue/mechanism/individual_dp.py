@@ -1,7 +1,7 @@
-"""Individual differential privacy: noise scaled to how far *this* table's records count.
+"""Individual differential privacy: noise scaled to the local sensitivity of *this* table.
 
-The actual table D fixes a mechanism κ_D: how wide its noise is and, for a truncated answer, where
-it ends. Promised is that κ_D(D) and κ_D(D′) give any answer with probabilities that differ by a
+The actual table D fixes a mechanism κ_D: the scale of its noise and, for a truncated answer, its
+ends. The promise is that κ_D(D) and κ_D(D′) give any answer with probabilities that differ by a
 factor e^epsilon at most, for each D′ that differs from D in one record. That is not differential
 privacy, which would compare κ_D(D) with κ_D′(D′).
 """
@@ -22,7 +22,7 @@ from ..errors import nearest, refuse
 from ..noise.law import as_value
 from ..noise.source import SYSTEM, Source, require_safe
 from ..privacy import Certificate, Individual
-from ..privacy.certificate import About, certify
+from ..privacy.certificate import STREAM, About, certify
 from ..sensitivity import local
 from ..sensitivity.column import Column, as_list, domain
 from ..sensitivity.parameters import Parameters
@@ -34,7 +34,7 @@ TRUNCATABLE = ("range-count", "mode")
 """The statistics that may keep to the answers of the table and its neighbours."""
 
 MOST_CATEGORIES = 2**16
-"""Among how many categories a mode is chosen, at most."""
+"""The largest number of categories among which a mode is chosen."""
 
 
 @checked_call
@@ -57,7 +57,7 @@ def individual_steps(
     """As `individual`, for rows that are whole steps: the answer in steps, exactly.
 
     Guarantee
-        That of `individual`. The caller makes the certificate, from `INDIVIDUAL_LIMITS` and
+        As `individual`. The caller makes the certificate, from `INDIVIDUAL_LIMITS` and
         `INDIVIDUAL_ASSUMES`.
 
     Parameters
@@ -100,7 +100,7 @@ def individual_steps(
 
 
 def release_mode(votes: Sequence[int], epsilon: Fraction, truncated: bool, source: Source) -> int:
-    """The place of the chosen category, from how many rows each has."""
+    """The index of the chosen category, given the rows of each."""
     check_width(len(votes))
     choice = calibrate_mode(votes, epsilon, truncated=truncated)
     return choice.release(winner(votes), source)
@@ -109,11 +109,8 @@ def release_mode(votes: Sequence[int], epsilon: Fraction, truncated: bool, sourc
 def check_width(categories: int) -> None:
     """Refuses a mode among more categories than can be listed."""
     if categories > MOST_CATEGORIES:
-        raise refuse(
-            "mechanism.too-many-mode-categories",
-            categories=categories,
-            most_categories=MOST_CATEGORIES,
-        )
+        facts = {"categories": categories, "most_categories": MOST_CATEGORIES}
+        raise refuse("mechanism.too-many-mode-categories", **facts)
 
 
 def check_options(statistic: str, noise: str, truncated: bool, grid: Fraction) -> None:
@@ -138,22 +135,21 @@ def _two(ends: object, name: str) -> tuple[object, object]:
     return x, y
 
 
-# Individual differential privacy: noise scaled to how far *this* table's records move the answer.
+# -- The answer with its certificate ---------------------------------------------------------------
 
 INDIVIDUAL_LIMITS = (
-    "It is not differential privacy: the table is compared with its neighbours under the table's "
-    "own noise, never with the noise that a neighbour would have had.",
-    "Where no single record can change the answer, the answer is exact, and that it is so may be "
-    "recognised.",
-    "Tables with equal answers are told apart by their noise: where one has ten times the other's, "
-    "the total variation is 0.70, whatever epsilon is.",
-    "A count truncated to its neighbours' counts proves one record's value with probability "
-    "1/(1 + e^epsilon), 0.475 at epsilon 0.1 and more at smaller ones; 1,000 such counts at a "
-    "total epsilon of 1 rebuilt a whole 0/1 column.",
-    "It protects one record, not groups of records.",
-    "No scale, interval or error is stated, for each is a fact about the rows; nor may Bayes "
+    "It is not differential privacy: it compares the table with its neighbours under the noise of "
+    "this table, never with the noise that a neighbour would have had.",
+    "It does not hide that an answer is exact, which it is where no single record can change it.",
+    "It does not hide which of two tables with equal answers it is if their noise differs: where "
+    "one has ten times the noise of the other, the total variation is 0.70 at any epsilon.",
+    "It does not hide a record's value from a count truncated to its neighbours' counts, which "
+    "proves one with probability 1/(1 + e^epsilon), 0.475 at epsilon 0.1 and more at smaller ones; "
+    "1,000 such counts at a total epsilon of 1 rebuilt a whole 0/1 column.",
+    "It does not protect groups of records, only single ones.",
+    "It states no scale, interval or error, for each is a fact about the rows; nor may Bayes "
     "estimation be applied.",
-    "Its epsilon is never added to that of differential privacy; after this answer no total "
+    "Its epsilon is never added to an epsilon of differential privacy; after this answer no total "
     "epsilon of the data set is promised.",
 )
 """What individual differential privacy does not promise, for its certificates."""
@@ -162,14 +158,14 @@ INDIVIDUAL_ASSUMES = (
     "The bounds, the grid and the categories were stated by the holder without looking at the "
     "rows.",
     "The number of records is public, and each person has one record.",
-    "The AES-256 stream keyed by the operating system cannot be told from uniform bits.",
+    STREAM,
 )
 """What individual differential privacy assumes, for its certificates."""
 
 
 @dataclass(frozen=True)
 class Released:
-    """A private value on its grid, and what is promised about it.
+    """A private value on its grid, with its certificate.
 
     `value` is an int, the double nearest to the grid multiple, or a category; `exact` is the
     multiple itself, None for a category.
@@ -216,7 +212,7 @@ def individual(
     What it is not
         Differential privacy: see `does_not_promise` of the certificate. For a count prefer plain
         discrete Laplace noise, which is differentially private at the same epsilon; for a median
-        `mechanism.selection.quantile`.
+        `mechanism.exponential_mechanism.quantile`.
 
     Parameters
         statistic, values, bounds, k, q, low, high, ridge, categories: as in `sensitivity.local`;
@@ -253,9 +249,8 @@ def individual(
         votes = Counter(as_list(values))
         place = release_mode([votes[name] for name in names], price, truncated, source)
         facts["categories"] = str(len(names))
-        return Released(
-            names[place], None, _certify(statistic, price, "choice of a category", facts)
-        )
+        certificate = _certify(statistic, price, "choice of a category", facts)
+        return Released(names[place], None, certificate)
 
     columns = columns_of(statistic, values, bounds)
     x, y = columns[0].step, columns[-1].step

@@ -1,4 +1,4 @@
-"""One number about the rows: its true value on a grid, and what is known of it without rows.
+"""One number about the rows: its true value on a grid, and its bounds in any such table.
 
 Rows are whole steps between two ends; everything here is counted in those steps (the variance in
 their squares, the slope in steps of y for a step of x). The number of rows is public.
@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arguments import above_zero
 from ..errors import refuse
@@ -50,15 +49,13 @@ class Statistic:
             above_zero(self.ridge, "ridge")
 
     def local(self, columns: Columns) -> Fraction:
-        """How far one record of this table can move the exact value: a fact about the rows."""
+        """The most that one record of this table moves the exact value: a fact about the rows."""
         low, high = self.between or (None, None)
         given = Parameters(k=self.k, q=self.q, low=low, high=high, ridge=self.ridge)
+        ends = tuple((column.low, column.high) for column in columns)
         if len(columns) == 1:
-            (x,) = columns
-            return local_given(self.name, x.steps, (x.low, x.high), given)
-        x, y = columns
-        pairs = np.column_stack([x.steps, y.steps])
-        ends = (x.low, x.high), (y.low, y.high)
+            return local_given(self.name, columns[0].steps, ends[0], given)
+        pairs = np.column_stack([column.steps for column in columns])
         return local_given(self.name, pairs, ends, given)
 
     def nearest(self, columns: Columns, grid: Fraction) -> int:
@@ -87,7 +84,7 @@ class Statistic:
         return Fraction(x.low), Fraction(x.high)
 
     def widest(self, columns: Columns) -> Fraction:
-        """A bound on how far one record moves the value in any such table."""
+        """The most that one record can move the value in any such table."""
         x = columns[0]
         if self.name in ("sum", "mean"):
             return Fraction(x.high - x.low, 1 if self.name == "sum" else x.rows)
@@ -143,11 +140,9 @@ def _about_means(x: Column, y: Column) -> int:
 
 def _sum_of_products(x: Column, y: Column) -> int:
     largest = math.prod(max(abs(column.low), abs(column.high)) for column in (x, y))
-    plain = object not in (x.steps.dtype, y.steps.dtype) and largest * x.rows < 2**63
-    products: NDArray[Any] = (
-        x.steps * y.steps if plain else x.steps.astype(object) * y.steps.astype(object)
-    )
-    return int(products.sum())
+    fits = object not in (x.steps.dtype, y.steps.dtype) and largest * x.rows < 2**63
+    exact: Any = np.int64 if fits else object
+    return int((x.steps.astype(exact) * y.steps.astype(exact)).sum())
 
 
 def _squared_correlation(columns: Columns) -> Fraction:

@@ -1,8 +1,8 @@
 """Squares and products of one or two columns, as whole numbers that one row moves by a fixed sum.
 
 With m = x − low and M = high − low in grid steps, (M−m)², 2m(M−m) and m² are never negative and
-add up to M², whatever x: a row moves their sums over all rows by M² in all, an L1 budget of which
-nothing is wasted. They are the Bernstein polynomials of degree 2; those of degree 1 are the pair of
+add up to M² for every x: a row moves their sums over all rows by M² in all, an L1 budget of which
+nothing is wasted. They are the Bernstein polynomials of degree 2; degree 1 gives the pair of
 the mean, and products of two columns' polynomials do the same for covariance and correlation.
 Count, sums, squares and products are linear in them.
 """

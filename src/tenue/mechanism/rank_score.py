@@ -1,4 +1,4 @@
-"""How badly a value misses a wanted rank, as a whole number that one row changes little.
+"""The distance of a value from a wanted rank, as a whole number that one row changes little.
 
 For a value v let L = #{x < v} and C = #{x ≤ v} among n rows. Every score here is
 
@@ -26,7 +26,7 @@ _USUALLY = Fraction(1, 20)
 
 @dataclass(frozen=True)
 class RankScore:
-    """The constants of a score, and how far one row moves it.
+    """The constants of a score, and the most that one row moves it.
 
     rank: the rank counted from the end that is asked for, where a rank is aimed at.
     spared: the end of the grid that is right where the aim lies beyond all rows.
@@ -69,7 +69,7 @@ def below_quantile(
 ) -> RankScore:
     """A value that lies above a p-quantile of the rows with probability at most `outside`.
 
-    Whatever is called the p-quantile of n rows lies between ranks ⌊pn⌋ and ⌊pn⌋ + 2. A value above
+    Every definition of the p-quantile of n rows lies between ranks ⌊pn⌋ and ⌊pn⌋ + 2. A value above
     rank max(1, ⌊pn⌋) has b·L > a·n − b, hence a score above margin − b; all such values together
     weigh at most points·e^(−fall·(margin − b + 1)) of the best, whose score is 0.
     """

@@ -18,7 +18,7 @@ from ..sensitivity.parameters import order_statistic
 
 LEAST = Fraction(1, 2**64)
 """The sensitivity counts as this many steps at least: a constant keeps it smooth, and a law exists
-for every table, so that no refusal tells how small it was."""
+for every table, so that no refusal reveals how small it was."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,4 +1,4 @@
-"""What the caller wants the noise to be small in."""
+"""The criterion by which noise is optimal."""
 
 from __future__ import annotations
 

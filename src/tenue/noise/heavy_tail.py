@@ -179,7 +179,7 @@ def _below(count: int, source: Source) -> int:
 
 
 def _zero_groups(size: int, source: Source) -> int:
-    """How many groups of `size` fair bits are all zero before one is not."""
+    """The number of groups of `size` fair bits that are all zero before one is not."""
     count = 0
     while int(source.words(1, 8)[0]) >> (8 - size) == 0:
         count += 1
@@ -215,9 +215,9 @@ class HeavyTail(Continuous):
     Guarantee
         With β = ε/γ and S a β-smooth bound on the local sensitivity, value + noise is
         epsilon-differentially private (γ from 2 to 6) for answers that move by at most the smaller
-        of the two tables' S. S depends on the rows: whoever releases this noise must print neither
-        its scale nor its error. Integer noise stops at ±2^62 steps, which a truth moves: whoever
-        releases it clamps value + noise to public bounds well inside that.
+        of the two tables' S. S depends on the rows: a release with this noise must show neither its
+        scale nor its error. Integer noise stops at ±2^62 steps, and these ends move with the truth:
+        a release must clamp value + noise to public bounds well inside them.
 
     Parameters
         gamma: a whole number from 2 to 6. The mean absolute error is infinite for 2, the variance

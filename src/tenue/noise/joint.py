@@ -1,4 +1,4 @@
-"""What a mechanism asks of the noise of several whole numbers; each law answers in its own file."""
+"""The noise of several whole numbers, as mechanisms use it; each law registers in its own file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Blend(Protocol):
 
 
 class Joint(ABC):
-    """The noise of several whole numbers. What is `quick` comes from formulas alone."""
+    """The noise of several whole numbers. The `quick` numbers come from formulas alone."""
 
     @abstractmethod
     def steps(self, size: int, source: Source | None = None) -> Ints:
@@ -31,7 +31,7 @@ class Joint(ABC):
 
     @abstractmethod
     def check_draw(self, size: int = 1) -> None:
-        """Refuses whatever `steps` would refuse for so many vectors, without a draw."""
+        """Refuses everything that `steps` would refuse for so many vectors, without a draw."""
 
     @property
     @abstractmethod
@@ -64,12 +64,12 @@ class Joint(ABC):
         return self.half_width(j, level)
 
     def independent(self, j: int) -> GridLaw | None:
-        """The law of component j, if the others tell nothing about it."""
+        """The law of component j, if it is independent of the others."""
         return None
 
     def blend(self, share: float, sign: int) -> Blend:
         """Of share·x₀ − sign·(1 − share)·x₁, for the pairs that means are read off."""
-        raise Fault("this noise is not that of a pair")
+        raise Fault("this noise is not for a pair")
 
 
 @singledispatch

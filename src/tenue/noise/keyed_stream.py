@@ -27,7 +27,7 @@ def keyed_words(
 
     For machines that cannot share a source and must draw the same when they draw again. The key is
     drawn from a source (`fresh_key`), once and for one purpose; then streams of different names are
-    independent. Assumption: SHAKE-256 of key and name cannot be told from uniform bits.
+    independent. Assumption: SHAKE-256 of key and name is indistinguishable from uniform bits.
 
     Example
         >>> once, again = (keyed_words(b"key", [b"ann", b"bob"], [2, 1]) for _ in range(2))

@@ -27,8 +27,8 @@ class LaplaceSum:
     """Σ w_i·X_i for independent discrete Laplace X_i.
 
     Small supports are convolved exactly. Large ones use the continuous law, whose tail is a sum of
-    exponentials Σ c_i·e^(-t/b_i); equal scales are told apart by a thousandth, which moves an
-    interval by less than that for each. Where many alike scales would cancel in that sum, laws of
+    exponentials Σ c_i·e^(-t/b_i); equal scales are separated by a thousandth, which moves an
+    interval by less than that for each. If many similar scales would cancel in that sum, laws of
     the same variances on a coarser grid are convolved.
 
     Example

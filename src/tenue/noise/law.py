@@ -1,7 +1,7 @@
-"""What every law of noise can tell about itself.
+"""Laws of noise: density, distribution, error and loss.
 
-A `Law` is a formula: density, distribution, error, loss. What is really drawn is its integer law on
-a grid, `law.on_grid(grid)`, a `GridLaw`: exact masses on whole steps, sampled with integers only.
+A `Law` is a formula. The law that is actually drawn is its integer law on a grid,
+`law.on_grid(grid)`, a `GridLaw`: exact masses on whole steps, sampled with integers only.
 Values are in the units of the answer; `mass` and `steps` alone count grid steps.
 """
 
@@ -175,7 +175,7 @@ class GridLaw(ABC):
 
     @abstractmethod
     def _check_draw(self) -> None:
-        """Refuses whatever `_draw` would: makes the tables that it needs, and draws nothing."""
+        """Refuses everything that `_draw` would: makes its tables, and draws nothing."""
 
     @abstractmethod
     def _loss_of_steps(self, steps: Fraction) -> Fraction | float:
@@ -253,7 +253,7 @@ class GridLaw(ABC):
         return int(drawn[0]) if size is None else drawn
 
     def check_draw(self, size: int = 1) -> None:
-        """Refuses whatever `steps` would refuse, without a draw: a price may be paid after it."""
+        """Refuses everything that `steps` would, without a draw: a price may be paid after it."""
         check_size(size)
         self._check_draw()
 
@@ -308,7 +308,7 @@ def vector(values: object, name: str, size: int | None = None) -> tuple[Fraction
 
 
 def checked_steps(amount: Fraction, grid: Fraction, name: str) -> int:
-    """How many whole steps cover `amount`, refused where they would not fit the integers drawn."""
+    """The whole steps that cover `amount`; refused if they do not fit the integers drawn."""
     steps = math.ceil(amount / grid)
     most = LARGEST >> 8
     if steps >= most:

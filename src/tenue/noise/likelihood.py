@@ -1,4 +1,4 @@
-"""What Bayes asks of a law; each law answers in its own file."""
+"""Laws of noise as likelihoods for Bayes' rule; each law registers in its own file."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Likelihood:
 
 @singledispatch
 def likelihood_of(law: object) -> Likelihood | None:
-    """How likely each noise of one answer is; None for what is no such law."""
+    """The likelihood of the noise of one answer; None if it is not a law that has one."""
     return None
 
 
 @singledispatch
 def scaled_by_rows(law: object) -> bool:
-    """Whether the law takes its scale from the rows, so that to use it would be to tell it."""
+    """Whether the scale of the law is a fact about the rows, so that using it would reveal it."""
     return False
 
 

@@ -2,9 +2,9 @@
 
 Every call takes a fresh 256-bit key from the operating system and stretches it with AES in counter
 mode. Nothing is kept between calls, so two threads never share a stream, a forked child never
-repeats its parent, and a captured memory image tells nothing about earlier draws.
+repeats its parent, and a captured memory image reveals nothing about earlier draws.
 
-Assumption, listed in certificates: the AES stream cannot be told from uniform bits.
+Assumption, listed in certificates: the AES stream is indistinguishable from uniform bits.
 """
 
 from __future__ import annotations

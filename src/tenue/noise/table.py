@@ -4,7 +4,7 @@ The law is given by enclosures of its distribution function F. The table holds
 T[k] = floor(2^64 · F(k)); a 64-bit word w stands for a real U in [w, w+1) / 2^64, and the outcome
 is the number of k with F(k) ≤ U. A word that differs from every threshold decides that at once; a
 word that equals one (2^-64 each) is a tie, and further bits of U are compared with further bits of
-F until it is decided. The draw is therefore exact, whatever the word size.
+F until it is decided. The draw is therefore exact for every word size.
 
 Speed: the first 16 bits of the word usually decide, so only those are drawn at first.
 """
@@ -61,7 +61,7 @@ class Table:
                 low == min(e.high >> guard, 1 << bits)
                 for low, e in zip(lows, enclosures, strict=True)
             ):
-                # 2^bits itself cannot be told by a word: such a threshold always exceeds it
+                # no word reaches 2^bits itself: such a threshold always exceeds it
                 return [min(low, (1 << bits) - 1) if bits == _WORD else low for low in lows]
             guard *= 2
         raise Fault("a distribution function could not be enclosed")

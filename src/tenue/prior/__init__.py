@@ -1,4 +1,4 @@
-"""What somebody believes before asking.
+"""Priors: beliefs of an analyst before asking.
 
 Uniform, Normal, Histogram       a number between two ends
 Points                           a number, each possible one with its mass

@@ -1,4 +1,4 @@
-"""What every belief is; beliefs over finitely many values, and families of them on a grid."""
+"""Beliefs in general, beliefs over finitely many values, and families of them on a grid."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def written_number(number: Fraction | int) -> int | str:
 
 
 class Belief(ABC):
-    """What somebody believes about a value before asking.
+    """A belief about a value, stated before asking.
 
     Guarantee
-        Frozen. Whatever is wrong with it was refused when it was made, without looking at data.
-        Equal beliefs have equal JSON.
+        Frozen. Its parameters are checked when it is made, without looking at data. Equal beliefs
+        have equal JSON.
     """
 
     @abstractmethod
@@ -66,12 +66,12 @@ class Belief(ABC):
 
 
 def plain(value: Any) -> Any:
-    """A value without numpy's clothes: engines hand out their own booleans and integers."""
+    """A NumPy scalar as a Python value: engines return their own booleans and integers."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def shown_value(value: Any) -> Any:
-    """A value as it leaves: an int, the double nearest to a fraction, text, or a tuple of those."""
+    """A value for output: an int, the double nearest to a fraction, text, or a tuple of them."""
     if isinstance(value, Fraction):
         return int(value) if value.denominator == 1 else float(value)
     if isinstance(value, tuple):
@@ -100,7 +100,7 @@ class Finite(Belief):
     weights: tuple[int, ...]
     """Whole, above 0, in the order of `values`."""
     total: int
-    """What the weights add up to."""
+    """The sum of the weights."""
 
     def _keep(self, values: Sequence[Any], weights: Sequence[int], total: int) -> None:
         kept = [(v, w) for v, w in zip(values, weights, strict=True) if w]
@@ -108,11 +108,11 @@ class Finite(Belief):
 
     @abstractmethod
     def canonical(self, value: object) -> Any:
-        """`value` as it stands among `values`, or None where it cannot."""
+        """The form that `value` has among `values`, or None if it cannot be one of them."""
 
     @cached_property
     def places(self) -> dict[Any, int]:
-        """Where each value stands in `values`."""
+        """The index of each value in `values`."""
         return {value: place for place, value in enumerate(self.values)}
 
     @cached_property
@@ -121,7 +121,7 @@ class Finite(Belief):
         return list(accumulate(self.weights))
 
     def mass(self, value: object) -> Fraction:
-        """The exact probability of a value; 0 for what is not among the values."""
+        """The exact probability of a value; 0 if it is not among the values."""
         place = self.places.get(self.canonical(value))
         return Fraction(0) if place is None else Fraction(self.weights[place], self.total)
 
@@ -154,8 +154,8 @@ class Lattice:
         log_weights: the logarithms of consecutive masses, ends included, relative to each other.
         concave: whether the logarithms are concave, so that a window around the peak is enough.
         log_rise: where concave, log of mass(k+1) / mass(k).
-        near: where not concave but known piece by piece, the first and last step at which
-            log-mass − rate·|k − middle| is within so many e-folds of its largest value.
+        near: if not concave but known piece by piece: (middle, rate, deep) to the first and last
+            step at which log-mass − rate·|k − middle| is within `deep` of its largest value.
     """
 
     first: int
@@ -175,7 +175,7 @@ class Lattice:
         log_rise: Callable[[Real], Real],
         concave: bool = True,
     ) -> Lattice:
-        """The masses from the rises between neighbours: no large numbers ever cancel."""
+        """The masses from the rises between neighbours, so that no large numbers cancel."""
 
         def log_weights(low: int, high: int) -> Real:
             rises = log_rise(np.arange(low, high, dtype=np.float64))

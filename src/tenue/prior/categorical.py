@@ -79,7 +79,7 @@ class Ordinal(_Labelled):
         self._keep(labels, *whole_weights(given))
 
     def rank(self, label: object) -> int | None:
-        """The place of a category in the order, from 0; None for what is not in it."""
+        """The rank of a category in the order, from 0; None if it is not in the order."""
         place = self.canonical(label)
         return None if place is None else self._ranks.get(place)
 

@@ -84,12 +84,12 @@ class Counts(Belief):
         return Points.of_weights(map(Fraction, range(self.n + 1)), weights)
 
     def on_grid(self, grid: object = 1) -> Points:
-        """The exact points; counts are whole whatever the grid."""
+        """The exact points; counts are whole numbers on every grid."""
         return self.points
 
 
 def with_points(prior: Any) -> Any:
-    """Counts as the points they stand for; any other belief as it is."""
+    """Counts as their points; any other belief as it is."""
     return prior.points if isinstance(prior, Counts) else prior
 
 

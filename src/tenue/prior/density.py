@@ -20,6 +20,7 @@ from .normalise import MOST_POINTS, checked_size, picks, uniform_below
 from .points import Points
 
 _FINE = 1 << 20
+Cells = tuple[tuple[Fraction, ...], tuple[int, ...]]
 
 
 def grid_steps(low: Fraction, high: Fraction, grid: object) -> tuple[Fraction, int, int]:
@@ -42,8 +43,8 @@ def drawn_on_grid(
     """Exact draws from a constant-piece density, each rounded to the nearest multiple of the grid.
 
     The piece is drawn by its whole weight, the place in it as a whole number of units so small
-    that every edge and every border between grid cells is a multiple of the unit. The unit cell
-    drawn therefore lies in one grid cell, and the rounded value has exactly its right mass.
+    that every edge and every border between grid cells is a multiple of the unit. A unit cell
+    therefore lies in one grid cell, and each rounded value has exactly its mass.
     """
     unit = math.lcm(2 * grid.denominator, *(edge.denominator for edge in edges))
     step = int(grid * unit)
@@ -56,7 +57,7 @@ def drawn_on_grid(
 
 
 class Density(Belief):
-    """A belief about a number between two ends: constant between edges, exact masses.
+    """A belief about a number between two ends: constant between edges.
 
     Guarantee
         Masses of the cells are rational and add up to exactly 1, so balls of any wanted mass exist
@@ -66,15 +67,20 @@ class Density(Belief):
     grid: Fraction | None = None
     """If set, values are rounded to its multiples."""
 
-    @property
-    @abstractmethod
+    @cached_property
     def edges(self) -> tuple[Fraction, ...]:
-        """Where the density changes, ascending."""
+        """The points where the density changes, ascending."""
+        return self._cells[0]
 
-    @property
-    @abstractmethod
+    @cached_property
     def weights(self) -> tuple[int, ...]:
         """Whole weights of the cells between edges."""
+        return self._cells[1]
+
+    @property
+    def _cells(self) -> Cells:
+        """Edges and weights, for families that do not set them when they are made."""
+        raise NotImplementedError
 
     @abstractmethod
     def on_grid(self, grid: object) -> Points | Density:
@@ -84,12 +90,12 @@ class Density(Belief):
     def lattice(self, grid: Fraction) -> Lattice:
         """The belief on multiples of `grid` as logarithms, for estimation."""
 
-    @property
+    @cached_property
     def low(self) -> Fraction:
         """The lower end."""
         return self.edges[0]
 
-    @property
+    @cached_property
     def high(self) -> Fraction:
         """The upper end."""
         return self.edges[-1]
@@ -101,7 +107,7 @@ class Density(Belief):
 
     @property
     def total(self) -> int:
-        """What the weights add up to."""
+        """The sum of the weights."""
         return self.cumulative[-1]
 
     def cdf(self, x: Number) -> Fraction:
@@ -125,7 +131,7 @@ class Density(Belief):
         return start + (end - start) * (wanted - before) / self.weights[cell]
 
     def density(self, x: Number) -> Fraction:
-        """The density at x, exactly; at an edge, that of the cell above it."""
+        """The density at x, exactly; at an edge, the density of the cell above it."""
         x = exact(x, "x")
         if not self.low <= x < self.high:
             return Fraction(0)
@@ -134,7 +140,7 @@ class Density(Belief):
 
     @property
     def sampling_grid(self) -> Fraction:
-        """The grid of the draws: the belief's own, or a power of two, a millionth of the range."""
+        """The grid of the draws: `grid`, or a power of two near a millionth of the range."""
         return self.grid or power_of_two_below(self.high - self.low) / _FINE
 
     outer_half: bool = False
@@ -142,7 +148,7 @@ class Density(Belief):
 
     @property
     def limits(self) -> tuple[int, int]:
-        """The first and last multiple of the sampling grid that is drawn."""
+        """The first and last multiple of the sampling grid that a draw can be."""
         half = self.sampling_grid / 2 if self.outer_half else Fraction(0)
         return grid_steps(self.low + half, self.high - half, self.sampling_grid)[1:]
 
@@ -158,5 +164,5 @@ class Density(Belief):
         return [step * grid for step in steps]
 
     def few(self, first: int, last: int) -> bool:
-        """Whether so many points are few enough to be listed."""
+        """Whether the points from `first` to `last` are few enough to be listed."""
         return last - first < MOST_POINTS

@@ -1,14 +1,12 @@
-"""How far apart two values of a belief are: rational, so that ties are ties.
+"""Distances between two values of a belief: rational, so that ties are exact.
 
-    "absolute"   |x − y|                                  numbers; their default
-    "rank"       how many places apart in the order       Ordinal; its default
-    "equal"      0 if the same, else 1                    anything; the default of categories
-    a Taxonomy   the semantic distance of two concepts    Categorical
-    "sum"        components' distances, each over its largest, added      joint; their default
-    "max"        the largest of them                                      joint
-    "differing"  how many components differ                               joint
-
-All are rational, so no float decides what is near.
+"absolute"   |x − y|                                  numbers; their default
+"rank"       the difference of ranks                  Ordinal; its default
+"equal"      0 if equal, else 1                       anything; the default of categories
+a Taxonomy   the semantic distance of two concepts    Categorical
+"sum"        components' distances, each over its largest, added      joint; their default
+"max"        the largest of them                                      joint
+"differing"  the number of components that differ                     joint
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ class Metric(ABC):
     def keys(self, truth: object) -> Keys | None:
         """A whole number for each value, in the order of its distance from the truth.
 
-        None where the truth has no place among such values: then nothing is near or far.
+        None if the truth has no place among such values: then nothing is near or far.
         """
 
     @abstractmethod
@@ -67,7 +65,7 @@ class Line(Metric):
         self._reach = max(map(abs, steps))
 
     def position(self, truth: object) -> Fraction | None:
-        """Where a truth lies, in units; None where it has no place."""
+        """The position of a truth, in units; None if it has none."""
         if isinstance(self.belief, Points):
             number = numeric_place(truth)
             return None if number is None else number / self.unit
@@ -90,7 +88,7 @@ class Line(Metric):
 
 
 class Equal(Metric):
-    """The same or not."""
+    """0 if two values are equal, else 1."""
 
     def __init__(self, belief: Finite) -> None:
         self.belief = belief
@@ -137,14 +135,14 @@ class Semantic(Metric):
         return np.asarray(keys, dtype=np.float64) / (1 << 32)
 
 
-# -- How far apart two combinations are ------------------------------------------------------------
+# -- Distances between combinations ----------------------------------------------------------------
 
 
 class Combined(Metric):
-    """Several components: their distances added, the largest of them, or how many differ.
+    """Several components: the sum of their distances, the largest, or the number that differ.
 
-    A component's distance is |x − y| or the difference of ranks over the largest among the belief's
-    own values, and 0 or 1 for categories: so all components count alike.
+    A component's distance is |x − y| or the difference of ranks over the largest in the belief, and
+    0 or 1 for categories, so that all components count equally.
     """
 
     def __init__(self, belief: Joint, how: str) -> None:
@@ -154,7 +152,7 @@ class Combined(Metric):
 
     @cached_property
     def _places(self) -> list[Keys]:
-        """For each component, where that of each value stands among the component's values."""
+        """For each component, the index of every value's part among the component's values."""
         return [
             np.array([component.places[value[column]] for value in self.belief.values])
             for column, component in enumerate(self.components)
@@ -164,7 +162,7 @@ class Combined(Metric):
         known = self.belief.canonical(truth)
         if known is None:
             return None
-        columns = []
+        columns: list[list[Fraction]] = []
         for component, part in zip(self.components, known, strict=True):
             shares = component.shares(part)
             if shares is None:
@@ -200,7 +198,7 @@ class _Component:
         return max(steps) - min(steps) or 1
 
     def shares(self, truth: Any) -> list[Fraction] | None:
-        """The distance of each value from a truth; None where the truth has no place."""
+        """The distance of each value from a truth; None if the truth has no position."""
         if self.line is None:
             return [Fraction(value != truth) for value in self.values]
         place = self.line.position(truth)
@@ -242,32 +240,25 @@ Distance = str | Taxonomy
 
 
 def metric(belief: Finite, distance: Distance | None) -> Metric:
-    """The distance named, checked against the belief without any truth.
+    """The named distance, checked against the belief without a truth.
 
     Example
         >>> metric(Points({0: 0.5, 2: 0.5}), None).row(0).tolist()
         [0.0, 2.0]
     """
-    if isinstance(belief, Joint):
-        allowed = ["sum", "max", "differing", "equal"]
-    elif isinstance(belief, Points):
-        allowed = ["absolute", "equal"]
-    elif isinstance(belief, Ordinal):
-        allowed = ["rank", "equal"]
-    else:
-        allowed = ["equal"]
+    own = {Joint: ["sum", "max", "differing"], Points: ["absolute"], Ordinal: ["rank"]}
+    names = [name for kind, some in own.items() if isinstance(belief, kind) for name in some]
+    allowed = [*names, "equal"]
     wanted = allowed[0] if distance is None else distance
     if not isinstance(wanted, str | Taxonomy):
         wanted = type(wanted).__name__
     if isinstance(wanted, Taxonomy) and isinstance(belief, Categorical):
         return Semantic(belief, wanted)
     if wanted not in allowed:
-        names = ", ".join(f'"{name}"' for name in allowed)
-        more = ", or a Taxonomy" if isinstance(belief, Categorical) else ""
-        kind, usual = type(belief).__name__, allowed[0]
-        raise refuse(
-            "prior.unknown-distance", distance=wanted, type=kind, names=names + more, usual=usual
-        )
+        listed = ", ".join(f'"{name}"' for name in allowed)
+        listed += ", or a Taxonomy" if isinstance(belief, Categorical) else ""
+        facts = {"type": type(belief).__name__, "names": listed, "usual": allowed[0]}
+        raise refuse("prior.unknown-distance", distance=wanted, **facts)
     if wanted == "equal":
         return Equal(belief)
     if isinstance(belief, Joint):
@@ -277,6 +268,5 @@ def metric(belief: Finite, distance: Distance | None) -> Metric:
 
 def require_absolute(distance: object) -> None:
     """Refuses any distance but |x − y|, the only one for a density."""
-    if distance is None or (isinstance(distance, str) and distance == "absolute"):
-        return
-    raise refuse("prior.density-distance", distance=distance)
+    if distance is not None and not (isinstance(distance, str) and distance == "absolute"):
+        raise refuse("prior.density-distance", distance=distance)

@@ -42,7 +42,7 @@ class Histogram(Density):
         weights, _ = whole_weights(listed(masses, "masses"))
         if len(numbers) != len(weights) + 1:
             raise refuse("prior.edges-differ-from-masses", many=len(numbers), many2=len(weights))
-        self._set(_edges=tuple(numbers), _weights=weights)
+        self._set(edges=tuple(numbers), weights=weights)
 
     @classmethod
     def of_weights(
@@ -54,21 +54,11 @@ class Histogram(Density):
     ) -> Histogram:
         """The density with these ascending edges and whole weights, rounded to the grid if given.
 
-        `outer_half` says that it reaches half a step beyond its outer points.
+        outer_half: whether it reaches half a step beyond its outer points.
         """
         belief = cls.__new__(cls)
-        belief._set(_edges=tuple(edges), _weights=tuple(weights), grid=grid, outer_half=outer_half)
+        belief._set(edges=tuple(edges), weights=tuple(weights), grid=grid, outer_half=outer_half)
         return belief
-
-    @property
-    def edges(self) -> tuple[Fraction, ...]:
-        edges: tuple[Fraction, ...] = self.__dict__["_edges"]
-        return edges
-
-    @property
-    def weights(self) -> tuple[int, ...]:
-        weights: tuple[int, ...] = self.__dict__["_weights"]
-        return weights
 
     def on_grid(self, grid: object) -> Points | Density:
         step, first, last = grid_steps(self.low, self.high, grid)
@@ -77,24 +67,17 @@ class Histogram(Density):
         if not self.few(first, last):
             return Histogram.of_weights(self.edges, self.weights, step)
         borders = [self.cdf((k + Fraction(1, 2)) * step) for k in range(first, last)]
-        rises = [
-            b - a for a, b in zip([Fraction(0), *borders], [*borders, Fraction(1)], strict=True)
-        ]
-        bottom = math.lcm(*(rise.denominator for rise in rises))
-        kept = [
-            (k * step, int(r * bottom))
-            for k, r in zip(range(first, last + 1), rises, strict=True)
-            if r
-        ]
-        return Points.of_weights([x for x, _ in kept], [w for _, w in kept])
+        masses = [b - a for a, b in pairwise([Fraction(0), *borders, Fraction(1)])]
+        bottom = math.lcm(*(mass.denominator for mass in masses))
+        kept = {k * step: int(mass * bottom) for k, mass in enumerate(masses, first) if mass}
+        return Points.of_weights(kept, kept.values())
 
     def lattice(self, grid: Fraction) -> Lattice:
         _, first, last = grid_steps(self.low, self.high, grid)
         edges = np.array([float(edge) for edge in self.edges])
+        masses = [float(Fraction(weight, self.total)) for weight in self.weights]
         with np.errstate(divide="ignore"):
-            logs = np.log([float(Fraction(w, self.total)) for w in self.weights]) - np.log(
-                np.diff(edges)
-            )
+            logs = np.log(masses) - np.log(np.diff(edges))
 
         def log_weights(low: int, high: int) -> Real:
             values = np.arange(low, high + 1) * float(grid)
@@ -133,7 +116,7 @@ class Histogram(Density):
         return f"Histogram({len(self.weights)} intervals)"
 
 
-# -- No more is known than the two ends ------------------------------------------------------------
+# -- Nothing but the two ends is known -------------------------------------------------------------
 
 
 def two_ends(low: object, high: object) -> tuple[Fraction, Fraction]:
@@ -159,21 +142,12 @@ class Uniform(Density):
         Fraction(1, 121)
 
     Source
-        Thesis, section 5.1: the belief of who knows nothing but the range.
+        Thesis, section 5.1: nothing but the range is known.
     """
 
     @checked_call
     def __init__(self, low: object, high: object) -> None:
-        self._set(_edges=two_ends(low, high))
-
-    @property
-    def edges(self) -> tuple[Fraction, ...]:
-        edges: tuple[Fraction, Fraction] = self.__dict__["_edges"]
-        return edges
-
-    @property
-    def weights(self) -> tuple[int, ...]:
-        return (1,)
+        self._set(edges=two_ends(low, high), weights=(1,))
 
     def on_grid(self, grid: object) -> Points | Density:
         step, first, last = grid_steps(self.low, self.high, grid)

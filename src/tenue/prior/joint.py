@@ -12,7 +12,7 @@ from typing import Any
 from ..arguments import checked_call
 from ..errors import refuse
 from .belief import Finite, plain, written_number
-from .counts import Counts
+from .counts import Counts, with_points
 from .normalise import MOST_POINTS, common_denominator, exact_place, listed, paired, whole_weights
 from .points import numeric_place
 
@@ -21,11 +21,11 @@ class Joint(Finite):
     """A belief about several components: each value is a tuple."""
 
     width: int
-    """How many components a value has."""
+    """The number of components of a value."""
 
     @abstractmethod
     def _place(self, value: object, column: int) -> Any:
-        """One component as it stands in the values."""
+        """The form that one component has among the values."""
 
     def canonical(self, value: object) -> tuple[Any, ...] | None:
         if not isinstance(value, tuple | list) or len(value) != self.width:
@@ -34,7 +34,7 @@ class Joint(Finite):
 
 
 class Independent(Joint):
-    """Several components, each believed without regard to the others.
+    """Several independent components.
 
     Guarantee
         The mass of a combination is the exact product; at most 4,096 combinations.
@@ -56,14 +56,11 @@ class Independent(Joint):
 
     @checked_call
     def __init__(self, components: Iterable[Finite | Counts]) -> None:
-        given = [c.points if isinstance(c, Counts) else c for c in listed(components, "components")]
+        given = [with_points(component) for component in listed(components, "components")]
         for component in given:
             if not isinstance(component, Finite) or isinstance(component, Joint):
-                raise refuse(
-                    "prior.component-wrong-type",
-                    type=type(component).__name__,
-                    most_points=MOST_POINTS,
-                )
+                kind = type(component).__name__
+                raise refuse("prior.component-wrong-type", type=kind, most_points=MOST_POINTS)
         points = math.prod(len(component.values) for component in given)
         if points > MOST_POINTS:
             raise refuse("prior.too-many-combinations", points=points, most_points=MOST_POINTS)
@@ -83,7 +80,7 @@ class Independent(Joint):
 
 
 class Table(Joint):
-    """Combinations of components, each with its mass: what is left out is impossible.
+    """Combinations of components, each with its mass; all others are impossible.
 
     Parameters
         masses: a mapping from tuple to mass, or (tuple, mass) pairs; at most 4,096. Components are
@@ -124,13 +121,10 @@ class Table(Joint):
         return bare if isinstance(bare, str | bool) else None
 
     def to_dict(self) -> dict[str, object]:
-        rows = [
-            [
-                [written_number(v) if isinstance(v, Fraction) else v for v in value],
-                written_number(m),
-            ]
-            for value, m in self.masses.items()
-        ]
+        rows = []
+        for value, mass in self.masses.items():
+            parts = [written_number(v) if isinstance(v, Fraction) else v for v in value]
+            rows.append([parts, written_number(mass)])
         return {"prior": "table", "numeric": list(self.numeric), "masses": sorted(rows, key=str)}
 
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from ..arguments import exact
@@ -21,13 +22,8 @@ from .points import Points
 _LONGEST = 4_000_000
 
 
-def _uniform(low: Any, high: Any, grid: Any = None) -> Belief:
-    belief = Uniform(low, high)
-    return belief if grid is None else belief.on_grid(grid)
-
-
-def _normal(mean: Any, sd: Any, low: Any, high: Any, grid: Any = None) -> Belief:
-    belief = Normal(mean, sd, low, high)
+def _on_grid(family: type[Uniform] | type[Normal], grid: Any = None, **facts: Any) -> Belief:
+    belief = family(**facts)
     return belief if grid is None else belief.on_grid(grid)
 
 
@@ -70,11 +66,11 @@ _MAKERS: dict[str, tuple[Callable[..., Belief], tuple[str, ...], tuple[str, ...]
     "categorical": (Categorical, ("masses",), ()),
     "histogram": (_histogram, ("edges", "masses"), ("grid", "beyond")),
     "independent": (_independent, ("components",), ()),
-    "normal": (_normal, ("mean", "sd", "low", "high"), ("grid",)),
+    "normal": (partial(_on_grid, Normal), ("mean", "sd", "low", "high"), ("grid",)),
     "ordinal": (Ordinal, ("order", "masses"), ()),
     "points": (Points, ("masses",), ()),
     "table": (_table, ("masses",), ("numeric",)),
-    "uniform": (_uniform, ("low", "high"), ("grid",)),
+    "uniform": (partial(_on_grid, Uniform), ("low", "high"), ("grid",)),
 }
 
 
@@ -107,7 +103,7 @@ def from_dict(facts: object) -> Any:
 def from_json(text: str) -> Any:
     """The belief written as JSON text; decimals are exact.
 
-    Every family has the parameters of its class; Uniform, Normal and Histogram may have a "grid".
+    Every family has the parameters of its class; Uniform, Normal and Histogram may add a "grid".
 
     Example
         >>> belief = from_json('{"prior": "categorical", "masses": {"flu": 0.7, "none": 0.3}}')

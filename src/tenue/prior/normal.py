@@ -1,4 +1,4 @@
-"""The bell curve between two ends."""
+"""The normal distribution between two ends."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..arguments import above_zero, checked_call
 from ..errors import InvalidPrior, refuse
 from ..noise.enclosure import exp_minus
 from .belief import Lattice, Real, written_number
-from .density import Density, grid_steps
+from .density import Cells, Density, grid_steps
 from .histogram import Histogram, two_ends
 from .normalise import MOST_POINTS, exact_place
 from .points import Points
 
 _BITS = 128
 _SPARE = 128
-# In squared standard deviations: so far from the peak the curve has fallen by 2^-128.
+# Squared standard deviations from the peak at which the curve has fallen by 2^-128.
 _FALLEN = 178
 
 
@@ -54,7 +54,7 @@ def bell_weights(
 
 
 class Normal(Density):
-    """A bell curve, cut off at `low` and `high`.
+    """A normal distribution, truncated at `low` and `high`.
 
     Guarantee
         Exact rational masses: the curve is constant on 4,096 cells, each with the curve's height at
@@ -63,8 +63,8 @@ class Normal(Density):
         4,096 points the masses are in proportion to the curve's height at the points.
 
     Parameters
-        mean: where the curve is highest; it may lie outside the ends.
-        sd: the standard deviation of the whole curve.
+        mean: the peak of the curve; it may lie outside the ends.
+        sd: the standard deviation before truncation.
         low, high: the ends.
 
     Example
@@ -78,39 +78,19 @@ class Normal(Density):
 
     @checked_call
     def __init__(self, mean: object, sd: object, low: object, high: object) -> None:
-        ends = two_ends(low, high)
+        start, end = two_ends(low, high)
         middle = exact_place(mean, "mean")
         deviation = above_zero(sd, "sd", refusal=InvalidPrior)
         if not Fraction(1, 10**100) <= deviation <= 10**100:
             raise refuse("prior.sd-out-of-range")
-        self._set(mean=middle, sd=deviation, _ends=ends)
-
-    @property
-    def low(self) -> Fraction:
-        low: Fraction = self.__dict__["_ends"][0]
-        return low
-
-    @property
-    def high(self) -> Fraction:
-        high: Fraction = self.__dict__["_ends"][1]
-        return high
+        self._set(mean=middle, sd=deviation, low=start, high=end)
 
     @cached_property
-    def _cells(self) -> tuple[tuple[Fraction, ...], tuple[int, ...]]:
+    def _cells(self) -> Cells:
         return self._cells_between(self.low, self.high)
 
-    @property
-    def edges(self) -> tuple[Fraction, ...]:
-        return self._cells[0]
-
-    @property
-    def weights(self) -> tuple[int, ...]:
-        return self._cells[1]
-
-    def _cells_between(
-        self, low: Fraction, high: Fraction
-    ) -> tuple[tuple[Fraction, ...], tuple[int, ...]]:
-        """Equal cells where the curve weighs anything, and one on each side for the rest."""
+    def _cells_between(self, low: Fraction, high: Fraction) -> Cells:
+        """Equal cells where the curve has any weight, and one on each side for the rest."""
         nearest = min(max(self.mean, low), high)
         squared = ((nearest - self.mean) / self.sd) ** 2 + _FALLEN
         reach = self.sd * Fraction(math.isqrt(math.ceil(squared * (1 << 20))) + 1, 1 << 10)

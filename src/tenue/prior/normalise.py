@@ -1,4 +1,4 @@
-"""Given masses become whole weights over one total, exactly; and exact draws from such weights."""
+"""Turns masses into whole weights over one total, exactly; and exact draws from such weights."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..noise.enclosure import Enclosure
 from ..noise.source import Source
 from ..noise.table import Table
 
-# A table costs some milliseconds to make; below this many draws it does not pay.
+# A table takes some milliseconds to make, which does not pay for fewer draws.
 _FEW = 512
 _MOST_DRAWS = 10**7
 
 
 def checked_size(size: object) -> int:
-    """How many draws; None means one."""
+    """The number of draws; None means one."""
     count = 1 if size is None else whole(size, "size")
     if count > _MOST_DRAWS:
         raise refuse("prior.too-many-prior-draws", count=count, most_draws=_MOST_DRAWS)
@@ -28,7 +28,7 @@ def checked_size(size: object) -> int:
 
 
 def uniform_below(bound: int, size: int, source: Source) -> list[int]:
-    """Whole numbers of [0, bound), each equally likely, whatever the size of `bound`."""
+    """Equally likely whole numbers in [0, bound), for a `bound` of any size."""
     words = (bound.bit_length() + 7) // 64 + 1
     limit = (1 << 64 * words) // bound * bound
     drawn: list[int] = []
@@ -56,7 +56,7 @@ def picks(cumulative: Sequence[int], size: int, source: Source) -> list[int]:
     return places
 
 
-# -- Given masses become whole weights over one total: exact, summing to exactly 1 -----------------
+# -- Masses as whole weights over one total: exact, with a sum of exactly 1 ------------------------
 
 MOST_POINTS = 4096
 """A prior that is refined has at most this many points."""
@@ -110,7 +110,7 @@ def common_denominator(numbers: Sequence[Fraction], name: str) -> int:
 
 
 def exact_place(value: object, name: str) -> Fraction:
-    """A number somebody believes possible: finite, and at most 1e100 in size."""
+    """A possible value of a belief: finite, and at most 1e100 in size."""
     number = exact(value, name, refusal=InvalidPrior)
     if abs(number) > _LARGEST:
         raise refuse("prior.belief-number-too-large", name=name)
@@ -121,8 +121,8 @@ def whole_weights(masses: Sequence[object], name: str = "masses") -> tuple[tuple
     """Whole weights and their total, with mass = weight / total.
 
     Guarantee
-        The weights add up to the total exactly. Refused are masses below 0, masses that a double
-        could hold only as a subnormal, and masses that do not add up to exactly 1.
+        The weights add up to the total exactly. Masses below 0, masses that are subnormal doubles,
+        and masses that do not add up to exactly 1 are refused.
 
     Example
         >>> whole_weights([0.7, "0.2", 0.1])

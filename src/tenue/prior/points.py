@@ -16,7 +16,7 @@ from .normalise import common_denominator, exact_place, paired, whole_weights
 
 
 def numeric_place(value: object) -> Fraction | None:
-    """The exact number a value is, or None; True and False are 1 and 0."""
+    """The value as an exact number, or None; True and False are 1 and 0."""
     if isinstance(value, bool | np.bool_):
         return Fraction(bool(value))
     try:

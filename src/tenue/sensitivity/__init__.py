@@ -1,10 +1,10 @@
-"""How far one person can move an answer.
+"""Sensitivity: the most that one person can move an answer.
 
 * `worst_case`: in any table at all; depends on the schema only, and may be printed.
 * `local`: in this table; a fact about the rows, never to be printed.
 * `smooth`: in this table or one near it, discounted by distance; a fact about the rows too.
-* `chain`: of all groups of a table that is cut by rank in one fixed order.
-* `admissible_beta` and its neighbours: which heavy-tailed noise a smooth sensitivity may scale.
+* `chain`: of all groups of a table that is partitioned by rank in one fixed order.
+* `admissible_beta` and the like: which heavy-tailed noise a smooth sensitivity may scale.
 """
 
 from __future__ import annotations

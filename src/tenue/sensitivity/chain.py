@@ -1,6 +1,6 @@
-"""How far one replaced record can move all the groups of a table that is cut by rank.
+"""How far one replaced record can move all groups of a table that is partitioned by rank.
 
-Let the rows be sorted by *one* total order of the domain, fixed without looking at them, and cut
+Let the rows be sorted by *one* total order of the domain, fixed without looking at them, and split
 into N groups of fixed sizes. A record that is replaced moves the records between its old and its
 new place by one rank. A group that loses y gains the first record of the next one, so all that
 happens to the groups' sums are the links of a chain y₀, y₁, …, y_m of at most N links that runs
@@ -15,8 +15,8 @@ here. With at least k records in each group, their means move by at most L_N/k t
   distance between their corners that are furthest apart; a link inside one cell is then no longer
   than λ, as long as λ ≥ D·2^−q for cells of side 2^−q, and for no smaller λ.
   `scripts/chain_table.py` computes the table.
-* Groups that are formed one after the other, each by an order of its own: every group may change
-  by one record, so N·D and no better.
+* Groups that are formed one after the other, each by a different order: every group may change by
+  one record, so N·D and no better.
 
 Source
     Thesis, chapter 6, whose bound these replace.
@@ -34,14 +34,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_EXACT = 512
-"""So many categories are gone through quickly; longer lines are bounded by their length."""
+"""For more categories the length of the line is the bound, because the exact one is slow."""
 
 
 class Table(NamedTuple):
-    """What was computed for one number of columns.
+    """The bounds for one number of columns.
 
-    bits: cells are the 2^(D·bits) of the curve with so many levels.
-    unit: λ and V are whole multiples of this.
+    bits: the levels of the curve, which has 2^(D·bits) cells.
+    unit: λ and V are whole multiples of it.
     lines: (λ, V) with L_N ≤ V + λ·N for every N.
     """
 
@@ -65,7 +65,7 @@ def tables() -> dict[int, Table]:
 
 
 def hilbert(columns: int, groups: int) -> Fraction:
-    """L_N for that many columns in Hilbert order, cut into N groups: an upper bound.
+    """L_N for so many columns in Hilbert order, split into N groups: an upper bound.
 
     Exact for one column, whose order is that of its values.
 
@@ -83,9 +83,9 @@ def hilbert(columns: int, groups: int) -> Fraction:
 
 
 def category(metric: NDArray[np.int64], groups: int) -> int:
-    """L_N for one column of categories in a fixed order, cut into N groups, in steps of `metric`.
+    """L_N for one column of categories in a fixed order and N groups, in steps of `metric`.
 
-    Exact; the length of the line is an upper bound whatever N is.
+    Exact; the length of the line is an upper bound for every N.
 
     Parameters
         metric: whole distances between categories in their order; the triangle inequality holds.
@@ -102,5 +102,5 @@ def category(metric: NDArray[np.int64], groups: int) -> int:
 
 
 def separate(columns: int, groups: int) -> Fraction:
-    """The bound for groups that are formed one after the other, each by an order of its own."""
+    """The bound for groups that are formed one after the other, each by a different order."""
     return Fraction(columns * groups)

@@ -49,7 +49,7 @@ class Column:
 
 
 def domain(bounds: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
-    """The two ends of a domain as the holder stated them."""
+    """The two ends of a domain, as the holder states them."""
     pair: Any = bounds
     try:
         low, high = pair

@@ -1,4 +1,4 @@
-"""How far one record of *this* table can move an answer."""
+"""Local sensitivity: how far one record of *this* table can move an answer."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def local(
         differential privacy.
 
     What it is not
-        It is a fact about the rows, like the answer itself: never print it, nor the scale or the
-        interval that follows from it, to an analyst. That a call is refused can be such a fact too
-        (see "slope"). And noise calibrated to it does **not** give differential privacy: two
-        neighbouring tables have different local sensitivities, and the noise tells them apart.
+        It is a fact about the rows, like the answer itself: never show it to an analyst, nor the
+        scale or the interval that follows from it. A refusal can be such a fact too (see "slope").
+        And noise calibrated to it does **not** give differential privacy: two neighbouring tables
+        have different local sensitivities, and the noise distinguishes them.
 
     Parameters
         statistic:
@@ -106,13 +106,8 @@ def _order(column: Column, ranks: OrderStatistic) -> Fraction:
 
 
 def _sum(column: Column) -> Fraction:
-    farthest_up = column.high - int(column.steps.min())
-    farthest_down = int(column.steps.max()) - column.low
-    return Fraction(max(farthest_up, farthest_down))
-
-
-def _mean(column: Column) -> Fraction:
-    return _sum(column) / column.rows
+    up, down = column.high - int(column.steps.min()), int(column.steps.max()) - column.low
+    return Fraction(max(up, down))
 
 
 def _variance(column: Column) -> Fraction:
@@ -137,7 +132,7 @@ def _variance(column: Column) -> Fraction:
 
 
 _MOMENTS: dict[str, Callable[[Column], Fraction]] = {
-    "mean": _mean,
+    "mean": lambda column: _sum(column) / column.rows,
     "sum": _sum,
     "variance": _variance,
 }

@@ -1,4 +1,4 @@
-"""How far one unit moves several numbers together: in sum (L1) and in squares (L2).
+"""The most that one unit moves several numbers together: in sum (L1) and in squares (L2).
 
 Laplace noise is calibrated to the L1 sensitivity, Gaussian noise to the L2 sensitivity, which for
 many numbers is much smaller. Both depend on the question and the schema alone. L2 is kept as its

@@ -1,16 +1,16 @@
-"""What a statistic of rows is given besides the rows, and which ranks it looks at.
+"""The parameters of a statistic of rows, and the ranks that it reads.
 
 The rows are x_1 <= ... <= x_n, with x_i = low for i < 1 and x_i = high for i > n. The statistic is
 the mean of `count` neighbouring ranks from `first` on: one rank, or the middle pair of an even
-median. Replacing one record slides that pair by one rank at most, up or down; so all that matters
-are two *windows* of ranks, and how wide they open.
+median. Replacing one record slides that pair by one rank at most, up or down; so only two *windows*
+of ranks matter, and how wide they open.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
 
 from ..arguments import fraction_of_one, whole
@@ -25,7 +25,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "kth-smallest": ("k",),
     "quantile": ("q",),
 }
-"""The order statistics, and what each needs to be told."""
+"""The order statistics, and the parameters of each."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _rank(k: object, n: int) -> int:
     return rank
 
 
-# -- What a statistic of rows is told besides the rows and their bounds ----------------------------
+# -- The parameters of all statistics, besides rows and bounds -------------------------------------
 
 STATISTICS: dict[str, tuple[str, ...]] = {
     **PARAMETERS,
@@ -98,7 +98,7 @@ def unknown(kind: Literal["local", "smooth"], statistic: object, known: Iterable
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Those of all statistics; None where one is not given. See `local` for what they mean."""
+    """The parameters of all statistics, explained in `local`; None if not given."""
 
     k: object = None
     q: object = None
@@ -108,30 +108,20 @@ class Parameters:
     categories: object = None
 
     def stated(self) -> dict[str, object]:
-        """Those that are given."""
-        every = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in every.items() if value is not None}
+        """The parameters that are given."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     def check(self, statistic: str, bounds: object) -> None:
-        """Refuses a statistic that is not known, and parameters that it lacks or does not have."""
+        """Refuses unknown statistics, and parameters that are missing or do not belong to one."""
         if not isinstance(statistic, str) or statistic not in STATISTICS:
             raise unknown("local", statistic, STATISTICS)
         stated = self.stated() | ({} if bounds is None else {"bounds": bounds})
         takes = (*STATISTICS[statistic], *(() if statistic == "mode" else ("bounds",)))
         allowed = f'"{statistic}" takes ' + ", ".join(f"`{name}`" for name in takes)
+        facts = {"statistic": statistic, "rule": allowed}
         for name in stated:
             if name not in takes:
-                raise refuse(
-                    "sensitivity.statistic-parameter-unused",
-                    statistic=statistic,
-                    name=name,
-                    rule=allowed,
-                )
+                raise refuse("sensitivity.statistic-parameter-unused", name=name, **facts)
         for name in takes:
             if name not in stated and name not in _OPTIONAL:
-                raise refuse(
-                    "sensitivity.statistic-parameter-missing",
-                    statistic=statistic,
-                    name=name,
-                    rule=allowed,
-                )
+                raise refuse("sensitivity.statistic-parameter-missing", name=name, **facts)

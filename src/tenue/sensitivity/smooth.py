@@ -1,4 +1,4 @@
-"""How far one record can move an order statistic, in this table or in any table near it.
+"""Smooth sensitivity: the most that one record can move an order statistic, here or nearby.
 
 Sorted rows x_0 <= ... <= x_(n+1), the ends of the domain included. A window starts at ranks (p, s)
 and opens to any l <= p and r >= s: that takes (r - l) - (s - p) changed records, and then the
@@ -10,9 +10,9 @@ exp(-beta · r) away, and that hurts near ends most. So the best ends are found 
 the middle l, then for each half among the ends that remain. (It stays true when ends farther than
 a fixed distance from l are forbidden.)
 
-Logarithms in floating point only *exclude*: whatever comes within their error of the best remains,
-as an end and as a candidate, and the caller compares the candidates exactly. (Where beta is below
-1e-10, very many ends can come that close: then the search is slower, and as exact.)
+Logarithms in floating point only *exclude*: everything within their error of the best remains,
+as an end and as a candidate, and the caller compares the candidates exactly. (If beta is below
+1e-10, very many ends can come that close: then the search is slower, but as exact.)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..errors import refuse
 from .column import domain, exact_column
 from .parameters import PARAMETERS, order_statistic, unknown
 
-# How many pairs are looked at together: bounds the memory where very many ends nearly tie.
+# Pairs examined together: bounds the memory if very many ends nearly tie.
 _BATCH = 2**21
 # Below this many pairs halving costs more than it saves.
 _FEW = 2**12
@@ -66,7 +66,7 @@ def openings(padded: Array, windows: Iterable[tuple[int, int]], beta: Fraction) 
 
 
 class _Window:
-    """The ranks worth looking at: `left` ascending to p, `right` ascending from s."""
+    """The ranks that matter: `left` ascending to p, `right` ascending from s."""
 
     def __init__(self, padded: Array, p: int, s: int) -> None:
         rises = padded[1:] > padded[:-1]
@@ -152,10 +152,8 @@ def _error(widest: int) -> float:
     return bits * 2.0**-48
 
 
-# How far one record can move an order statistic, in this table or in any table near it.
-
 ROUNDING = Fraction(1, 2**52)
-"""What rounding up costs in smoothness: the float of `smooth` is (beta + ROUNDING)-smooth."""
+"""The smoothness lost by rounding up: the float of `smooth` is (beta + ROUNDING)-smooth."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +227,7 @@ def smooth_peak(
     q: object = None,
     rows_public: bool = True,
 ) -> Peak:
-    """Where the smooth sensitivity is reached, exactly; parameters and warnings as in `smooth`.
+    """The distance at which the smooth sensitivity is reached, exactly; as in `smooth`.
 
     Example
         >>> smooth_peak("median", [1, 2, 2, 5, 9], bounds=(0, 10), beta="1/3")
@@ -257,17 +255,13 @@ def _check_parameters(statistic: str, **given: object) -> None:
     if not isinstance(statistic, str) or statistic not in PARAMETERS:
         raise unknown("smooth", statistic, PARAMETERS)
     for name, value in given.items():
-        if (value is not None) != (name in PARAMETERS[statistic]):
-            verb, word = "needs", f"Add {name}=... to the call"
-            if value is not None:
-                verb, word = "has no", f"Leave `{name}` out"
-            raise refuse(
-                "sensitivity.statistic-parameter-mismatch",
-                statistic=statistic,
-                verb=verb,
-                name=name,
-                word=word,
-            )
+        facts = {"statistic": statistic, "name": name}
+        if value is None and name in PARAMETERS[statistic]:
+            facts |= {"verb": "needs", "word": f"Add {name}=... to the call"}
+            raise refuse("sensitivity.statistic-parameter-mismatch", **facts)
+        if value is not None and name not in PARAMETERS[statistic]:
+            facts |= {"verb": "has no", "word": f"Leave `{name}` out"}
+            raise refuse("sensitivity.statistic-parameter-mismatch", **facts)
 
 
 def _beats(challenger: Opening, champion: Opening, beta: Fraction) -> bool:

@@ -1,4 +1,4 @@
-"""How far one record can move the correlation or the slope of two columns.
+"""The most that one record can move the correlation or the slope of two columns.
 
 Take a record out: the n - 1 others have means, sums of squares A, C about their means and a sum of
 products B. Put it back at distance (p, q) from those means, with w = (n-1)/n:

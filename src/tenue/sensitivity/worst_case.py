@@ -1,10 +1,10 @@
-"""How far one unit can move an answer in any table the schema allows.
+"""Worst-case sensitivity: the most that one unit can move an answer in any table of the schema.
 
 These depend on the question and the schema alone, so they may be printed.
 
-*When is the number of rows public?* Only where a unit is one record, neighbours are "replace", and
-no filter, group or missing value decides which rows contribute. Everywhere else a replaced record
-can enter or leave, and `rows_public` is False; that is the default, because it is the safe side.
+*When is the number of rows public?* Only if a unit is one record, neighbours are "replace", and no
+filter, group or missing value decides which rows contribute. In all other cases a replaced record
+can enter or leave, and `rows_public` is False, the safe default.
 
 A person holds at most `rows_per_unit` contributing rows. Under "add-or-remove" those rows come or
 go; under "replace" one person's rows leave and another's enter.
@@ -39,7 +39,7 @@ NEIGHBOURS = ("replace", "add-or-remove")
 
 @checked_call
 def count(*, neighbours: str, rows_per_unit: object = 1) -> int:
-    """One count moves by at most the rows of one unit, whichever the neighbours.
+    """One count moves by at most the rows of one unit, under either kind of neighbours.
 
     Example
         >>> count(neighbours="replace"), count(neighbours="add-or-remove", rows_per_unit=5)
@@ -56,9 +56,9 @@ def counts(
     """Several counts move by at most this much in sum (the L1 sensitivity).
 
     Parameters
-        answers: how many counts there are.
-        answers_per_row: how many of them one row can be in; 1 for the cells of a histogram, the
-            number of answers if they overlap freely.
+        answers: the number of counts.
+        answers_per_row: the most of them that one row can be in; 1 for the cells of a histogram,
+            the number of answers if they overlap freely.
 
     Example
         >>> counts(neighbours="replace", answers=10, answers_per_row=1)

@@ -30,7 +30,7 @@ def test_one_is_shown_cell_by_cell(tmp_path: Path) -> None:
     said = tenue("papers", "--only", "4.2", cwd=tmp_path)
     assert said.stdout.startswith("Table 4.2: Width of the 95 % interval  [corrected]")
     assert "optimal  ε = 1       5.98   5.9865  corrected" in said.stdout
-    assert "cut off after its last digit" in said.stdout
+    assert "truncated after its last digit" in said.stdout
 
 
 def test_missing_data_is_named_and_no_failure(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_made_up_stand_in_needs_no_data(tmp_path: Path) -> None:
     ("words", "told"),
     [
         (["--only", "4.9"], "called 4.9"),
-        (["--only", "4.1", "--data", "nowhere"], "nowhere is no folder"),
+        (["--only", "4.1", "--data", "nowhere"], "nowhere is not a folder"),
     ],
 )
 def test_refusals_name_options(tmp_path: Path, words: list[str], told: str) -> None:

@@ -151,8 +151,10 @@ CELLS = (met("a", "b", "1.9", 1.92), met("a", "c", "1.9", 2.4), beside("a", "d",
 
 
 def outcome() -> Outcome:
-    exhibit = table("x", "A table", "Table X", lambda _: list(CELLS), note="Read it so.")
-    return Outcome((exhibit.shown(Data()), Shown(table("y", "t", "s", list), CELLS[:1], None)))
+    exhibit = table("x", "A table", lambda _: list(CELLS), source="Table X", note="Read it so.")
+    return Outcome(
+        (exhibit.shown(Data()), Shown(table("y", "t", list, source="s"), CELLS[:1], None))
+    )
 
 
 def test_verdicts_by_name_and_what_is_broken() -> None:
@@ -195,7 +197,7 @@ def test_the_screen_of_a_run_is_narrow_and_explains_its_signs() -> None:
 
 
 def test_what_is_missing_says_where_it_would_be_found() -> None:
-    exhibit = table("x", "A table", "Table X", list, needs=("census.csv",))
+    exhibit = table("x", "A table", list, source="Table X", needs=("census.csv",))
     found = Outcome((exhibit.shown(Data(folder="")),))
     for text in (str(found), one_exhibit(found["x"])):
         assert "--data" in text
@@ -324,7 +326,7 @@ def test_names_in_notes_are_in_their_own_type() -> None:
     """In what is said of an exhibit and of a cell; neither loses its escapes."""
     said = "drawn by `ask` & <others>"
     one = met("row", "column", "1", 1, right=1, remark=said)
-    exhibit = table("0", "title", "Table 0", lambda _: [one], note=said)
+    exhibit = table("0", "title", lambda _: [one], source="Table 0", note=said)
     made = exhibit_html(Shown(exhibit, (one,), None), "1.1", ())
     assert made.count("drawn by <code>ask</code> &amp; &lt;others&gt;") == 2
     assert "`" not in made

@@ -32,8 +32,11 @@ from tenue_papers.cell import (
     drawn,
     explains,
     explains_print,
+    formula,
     half_digit,
+    listed,
     met,
+    met_or_amended,
     missing,
     overall,
     pooled,
@@ -74,13 +77,12 @@ def test_no_exhibit_compares_more_than_it_registered(
 
         return call
 
-    for module in (bayes, private, swapping):
+    for module in (bayes, cell):
         monkeypatch.setattr(module, "explains", counted(explains))
     monkeypatch.setattr(private, "_fits", counted(private._fits))
     facts = ("bayes_error", "bayes_squared", "naive_error", "closer")
     flat = SimpleNamespace(**dict.fromkeys(facts, 0.5))
-    for module in (bayes, bayes):
-        monkeypatch.setattr(module, "exact", lambda *_: flat)
+    monkeypatch.setattr(bayes, "exact", lambda *_: flat)
     monkeypatch.setattr(bayes, "simulated", lambda *_: flat)
     same = lambda values, *_: values  # noqa: E731
     monkeypatch.setattr(swapping, "mdav_id", same)
@@ -238,6 +240,30 @@ def test_claims_are_as_good_as_their_check() -> None:
         assert (one.verdict is Verdict.EQUAL, other.verdict is Verdict.CORRECTED) == (good, good)
 
 
+def test_a_truncated_print_is_corrected_and_a_rounded_one_met() -> None:
+    for text, right, verdict in (
+        ("5.98", "5.9865258847122", Verdict.CORRECTED),
+        ("5.99", "5.9865258847122", Verdict.EQUAL),
+    ):
+        made = met_or_amended("a", "b", text, float(right), right=right)
+        assert made.verdict is verdict
+        assert ("truncated" in made.remark) is (verdict is Verdict.CORRECTED)
+        wrong = met_or_amended("a", "b", text, float(right) + 1e-3, right=right)
+        assert wrong.verdict is Verdict.DIFFERENT
+
+
+def test_a_formula_holds_up_to_its_relative_error() -> None:
+    assert formula("a", "b", "e", math.e, math.e).verdict is Verdict.EQUAL
+    near = math.e * (1 + 1e-10)
+    assert formula("a", "b", "e", near, math.e).verdict is Verdict.DIFFERENT
+    assert formula("a", "b", "e", near, math.e, within=1e-9).verdict is Verdict.EQUAL
+
+
+def test_listed_numbers_are_those_of_the_print() -> None:
+    assert listed("a", "b", "4, 2, 1", [4, 2, 1]).verdict is Verdict.EQUAL
+    assert listed("a", "b", "4, 2, 1", [4, 1, 2]).verdict is Verdict.DIFFERENT
+
+
 def test_what_is_not_printed_must_still_be_right() -> None:
     assert beside("a", "b", 8.0, right="8").verdict is Verdict.BESIDE
     assert beside("a", "b", 8.01, right="8").verdict is Verdict.DIFFERENT
@@ -301,7 +327,7 @@ def test_another_table_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(tn.Refused, match="is no folder"):
+    with pytest.raises(tn.Refused, match="is not a folder"):
         Data(tmp_path / "nowhere")
 
 
@@ -395,28 +421,44 @@ def cells(_: Data) -> list[Cell]:
 
 
 def test_kinds_are_named_by_who_makes_them() -> None:
-    made = [make("x", "t", "s", cells).kind for make in (table, example, erratum, beyond)]
+    made = [make("x", "t", cells).kind for make in (table, example, erratum, beyond)]
     assert made == ["table", "example", "erratum", "beyond"]
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("4.1", "Table 4.1"),
+        ("fig4.1", "Figure 4.1"),
+        ("ex4", "Example 4"),
+        ("passat.I", "PASSAT, Table I"),
+        ("passat.ex1", "PASSAT, Example 1"),
+        ("idp.fig2", "Individual DP, Figure 2"),
+        ("bayes.fig8", "Bayes, Figure 8"),
+    ],
+)
+def test_a_name_says_where_it_is_printed(name: str, source: str) -> None:
+    assert exhibits()[name].source == source
 
 
 def test_what_needs_data_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(FOLDER, raising=False)
-    found = table("x", "t", "s", cells, needs=("census.csv",)).shown(Data())
+    found = table("x", "t", cells, needs=("census.csv",)).shown(Data())
     assert found.verdict is Verdict.MISSING
-    assert table("x", "t", "s", cells).shown(Data()).verdict is Verdict.EQUAL
+    assert table("x", "t", cells).shown(Data()).verdict is Verdict.EQUAL
 
 
 def test_a_stand_in_is_never_compared_with_the_print(tmp_path: Path) -> None:
     (tmp_path / "census.csv").write_text("")
     data = Data(tmp_path, made_up=True)
-    (cell,) = table("x", "t", "s", cells, needs=("census.csv",)).shown(data).cells
+    (cell,) = table("x", "t", cells, needs=("census.csv",)).shown(data).cells
     assert (cell.verdict, cell.ours) == (Verdict.MISSING, 1.0)
     assert "made-up" in cell.remark
-    assert table("x", "t", "s", cells).shown(data).verdict is Verdict.EQUAL
+    assert table("x", "t", cells).shown(data).verdict is Verdict.EQUAL
 
 
 def test_a_figure_is_in_the_numbers() -> None:
     drawn = panels(Panel("", "x", "y", (Series("a", ((0.0, 1.0),)),)), caption="c")
-    found = figure("f", "t", "s", cells, lambda _: drawn).shown(Data())
+    found = figure("f", "t", cells, lambda _: drawn).shown(Data())
     assert found.to_dict()["figure"]["caption"] == "c"
     assert found.to_dict()["verdict"] == "equal"

@@ -12,10 +12,9 @@ from exhibits import anew, assert_as_expected, cell
 from tenue.publish.buckets import column
 from tenue.publish.buckets.bucket_counts import emphasised, most_groups
 from tenue.publish.buckets.column import cut
-from tenue_papers import closeness_figures as figures_module
-from tenue_papers import closeness_tables as module
+from tenue_papers import closeness as module
 from tenue_papers.cell import Verdict
-from tenue_papers.closeness_tables import BUCKETS, GROUPS, ratio, released
+from tenue_papers.closeness import BUCKETS, GROUPS, ratio, released
 
 
 def test_a_release_has_the_counts_that_its_rule_gives() -> None:
@@ -105,17 +104,17 @@ EXPECTED = {
 
 
 def test_every_exhibit_has_its_verdict() -> None:
-    assert_as_expected(figures_module.EXHIBITS, EXPECTED)
+    assert_as_expected(module.FIGURES, EXPECTED)
 
 
 def test_three_generalisations_are_minimal() -> None:
-    assert figures_module.minimal() == [(0, 2), (1, 1), (2, 0)]
-    assert figures_module.least((0, 1)) == 2
+    assert module.minimal() == [(0, 2), (1, 1), (2, 0)]
+    assert module.least((0, 1)) == 2
 
 
 def test_the_group_has_mass_one_and_two_thirds_in_the_middle() -> None:
-    assert figures_module.mass(Fraction(0), Fraction(1)) == 1
-    assert figures_module.mass(Fraction(1, 3), Fraction(2, 3)) == Fraction(2, 3)
+    assert module.mass(Fraction(0), Fraction(1)) == 1
+    assert module.mass(Fraction(1, 3), Fraction(2, 3)) == Fraction(2, 3)
 
 
 def test_other_cuts_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

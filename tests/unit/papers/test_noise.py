@@ -201,7 +201,7 @@ def test_individual_tables_every_exhibit_has_its_verdict() -> None:
 
 def test_a_rounding_of_the_paper_is_corrected() -> None:
     assert cell("idp.1", "±", "smooth, γ = 2").verdict is Verdict.CORRECTED
-    assert cell("idp.2", "ε = ln 2", "individual, cut to ±1").printed == "0.66"
+    assert cell("idp.2", "ε = ln 2", "individual, truncated to ±1").printed == "0.66"
 
 
 def test_noise_for_half_the_sensitivity_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

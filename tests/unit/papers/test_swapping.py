@@ -162,7 +162,11 @@ def test_every_exhibit_has_its_verdict() -> None:
 
 
 def test_two_columns_single_everybody_out() -> None:
-    found = cell("err.columns", "(1, 1), (2, 3), (3, 2), (4, 4)", "linked by who knows the records")
+    found = cell(
+        "err.columns",
+        "(1, 1), (2, 3), (3, 2), (4, 4)",
+        "linked by an intruder who knows the records",
+    )
     assert found.ours == 1.0
 
 

@@ -15,18 +15,18 @@ from ...noise.source import Source
 from ...prior.density import Density
 from ...prior.histogram import Histogram
 from ...prior.points import numeric_place
-from .points import log_of
+from .points import Refined
 from .update_factors import Factors, power_below
 
 Ball = tuple[Fraction, Fraction]
 
 
-class RefinedDensity:
+class RefinedDensity(Refined):
     """The refined law over a density: factor_up inside a ball around the truth, else factor_down.
 
     Guarantee
         As for points. Only a sample may leave, rounded to the prior's grid (or to a power of two, a
-        millionth of the range); rounding is free.
+        millionth of the range); rounding is post-processing.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class RefinedDensity:
 
     @classmethod
     def of(cls, prior: Density, factors: Factors, truth: object) -> RefinedDensity:
-        """The law for one truth; the unmodified prior where the truth is no number."""
+        """The law for one truth; the unmodified prior if the truth is not a number."""
         centre = numeric_place(truth)
         if centre is None:
             return cls(prior, factors, None, Fraction(0))
@@ -98,29 +98,14 @@ class RefinedDensity:
         pieces = zip(law.edges, law.edges[1:], law.weights, strict=False)
         return sum((w * of_piece(a, b) for a, b, w in pieces), Fraction(0)) / law.total
 
-    # -- facts that depend on epsilon and the kind only --------------------------------------------
-
-    @property
-    def factor_up(self) -> Fraction:
-        """The factor near the truth; public."""
-        return self._factors.up
-
-    @property
-    def factor_down(self) -> Fraction:
-        """The factor far from the truth; public."""
-        return self._factors.down
-
     # -- losses ------------------------------------------------------------------------------------
 
     def _regions(self, other_truth: object) -> list[tuple[Fraction, Fraction, Fraction]]:
         """(prior mass, factor here, factor there) where both factors are constant."""
         other = RefinedDensity.of(self.prior, self._factors, other_truth)
-        cuts = {self.prior.low, self.prior.high}
-        for ball in (self._ball, other._ball):
-            cuts.update(ball or ())
-        ends = sorted(cuts)
+        ends = {self.prior.low, self.prior.high, *(self._ball or ()), *(other._ball or ())}
         regions = []
-        for a, b in pairwise(ends):
+        for a, b in pairwise(sorted(ends)):
             mass = self.prior.cdf(b) - self.prior.cdf(a)
             if mass:
                 regions.append((mass, self._factor(a, b), other._factor(a, b)))
@@ -135,10 +120,6 @@ class RefinedDensity:
     def ratio_against(self, other_truth: object) -> Fraction:
         """The largest ratio of densities between this truth and another, either way; exact."""
         return max(max(here / there, there / here) for _, here, there in self._regions(other_truth))
-
-    def loss_against(self, other_truth: object) -> float:
-        """The privacy loss between this truth and another: the largest |log-ratio|; exact."""
-        return log_of(self.ratio_against(other_truth))
 
     def divergence_against(self, other_truth: object, epsilon: object = None) -> Fraction:
         """The δ that this truth and another need at `epsilon` (or the law's own), either way."""
@@ -159,13 +140,9 @@ class RefinedDensity:
         """One answer, exactly as it stands on the grid."""
         return self._law.draws(1, source)[0]
 
-    def __repr__(self) -> str:
-        found = self._factors
-        return f"Refined({self.prior!r}, epsilon={float(found.epsilon):g}, kind={found.kind!r})"
-
 
 def _ball(prior: Density, centre: Fraction, wanted: Fraction) -> Ball:
-    """The ball around `centre` with exactly the wanted prior mass, cut off at the prior's ends."""
+    """The ball around `centre` with exactly the wanted prior mass, clipped to the prior's ends."""
 
     def mass(radius: Fraction) -> Fraction:
         return prior.cdf(centre + radius) - prior.cdf(centre - radius)
@@ -173,7 +150,7 @@ def _ball(prior: Density, centre: Fraction, wanted: Fraction) -> Ball:
     edges = prior.edges
     farthest = max(abs(edges[0] - centre), abs(edges[-1] - centre))
     below, above = Fraction(0), farthest
-    # edges on one side are ever farther away: find the last whose ball is not too heavy
+    # edges on one side get farther away: find the last whose ball is not too heavy
     right, left = bisect_left(edges, centre), bisect_right(edges, centre)
     for side in (edges[right:], edges[:left][::-1]):
         few = bisect_right(side, wanted, key=lambda edge: mass(abs(edge - centre)))
@@ -191,19 +168,19 @@ def _ball(prior: Density, centre: Fraction, wanted: Fraction) -> Ball:
 def _weighted(prior: Density, factors: Factors, ball: Ball) -> Histogram:
     """The prior with its density multiplied inside and outside the ball."""
     edges, weights = list(prior.edges), list(prior.weights)
-    for cut in ball:
-        place = bisect_left(edges, cut)
-        if place == len(edges) or edges[place] != cut:
-            share = (cut - edges[place - 1]) / (edges[place] - edges[place - 1])
+    for end in ball:
+        place = bisect_left(edges, end)
+        if place == len(edges) or edges[place] != end:
+            share = (end - edges[place - 1]) / (edges[place] - edges[place - 1])
             top, bottom = share.numerator, share.denominator
             split = weights[place - 1]
             weights = [weight * bottom for weight in weights]
             weights[place - 1 : place] = [split * top, split * (bottom - top)]
-            edges.insert(place, cut)
-    start, end = bisect_left(edges, ball[0]), bisect_left(edges, ball[1])
+            edges.insert(place, end)
+    first, last = bisect_left(edges, ball[0]), bisect_left(edges, ball[1])
     scale = lcm(factors.up.denominator, factors.down.denominator)
     up, down = int(factors.up * scale), int(factors.down * scale)
     weights = [
-        weight * (up if start <= place < end else down) for place, weight in enumerate(weights)
+        weight * (up if first <= place < last else down) for place, weight in enumerate(weights)
     ]
     return Histogram.of_weights(edges, weights, prior.grid, prior.outer_half)

@@ -30,13 +30,43 @@ def log_of(ratio: Fraction) -> float:
         return float((Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln())
 
 
-class RefinedPoints:
+class Refined:
+    """The common part of refined laws over points and over a density."""
+
+    prior: Any
+    _factors: Factors
+
+    @property
+    def factor_up(self) -> Fraction:
+        """The factor near the truth; public, for it depends on epsilon and the kind only."""
+        return self._factors.up
+
+    @property
+    def factor_down(self) -> Fraction:
+        """The factor far from the truth; public, for it depends on epsilon and the kind only."""
+        return self._factors.down
+
+    def ratio_against(self, other_truth: object) -> Fraction | None:
+        """The largest ratio of probabilities between this truth and another, either way; exact."""
+        raise NotImplementedError
+
+    def loss_against(self, other_truth: object) -> float:
+        """The privacy loss between this truth and another: the largest |log-ratio|; exact."""
+        ratio = self.ratio_against(other_truth)
+        return float("inf") if ratio is None else log_of(ratio)
+
+    def __repr__(self) -> str:
+        factors = self._factors
+        return f"Refined({self.prior!r}, epsilon={float(factors.epsilon):g}, kind={factors.kind!r})"
+
+
+class RefinedPoints(Refined):
     """The refined law over the values of a prior: exact rational masses.
 
     Guarantee
-        Only a sample may leave. The law *is* the truth: its core is centred on it. Masses add up
-        to exactly 1; without delta every factor lies in [factor_down, factor_up]; the probability
-        of being within any distance of the truth is never below the prior's.
+        Only a sample may leave, for the law reveals the truth: its core is centred on it. Masses
+        add up to exactly 1; without delta every factor lies in [factor_down, factor_up]; the
+        probability of being within any distance of the truth is never below the prior's.
     """
 
     def __init__(
@@ -57,7 +87,7 @@ class RefinedPoints:
 
     @classmethod
     def of(cls, prior: Finite, metric: Metric, factors: Factors, truth: object) -> RefinedPoints:
-        """The law for one truth; the unmodified prior where the truth has no place."""
+        """The law for one truth; the unmodified prior if the truth has no place in it."""
         keys = None if truth is None else metric.keys(truth)
         if keys is None:  # one shell: the same walk, and every factor is 1
             keys = np.zeros(len(prior.values), dtype=np.int64)
@@ -115,18 +145,6 @@ class RefinedPoints:
         end = bisect_right(self.prior.values, limit)
         return Fraction(sum(self._weights[:end]), self._total)
 
-    # -- facts that depend on epsilon and the kind only --------------------------------------------
-
-    @property
-    def factor_up(self) -> Fraction:
-        """The factor near the truth; public."""
-        return self._factors.up
-
-    @property
-    def factor_down(self) -> Fraction:
-        """The factor far from the truth; public."""
-        return self._factors.down
-
     # -- losses ------------------------------------------------------------------------------------
 
     def _other(self, other_truth: object) -> RefinedPoints:
@@ -135,8 +153,8 @@ class RefinedPoints:
     def ratio_against(self, other_truth: object) -> Fraction | None:
         """The largest ratio of masses between this truth and another, either way; exact.
 
-        `other_truth` None means an absent person: the unmodified prior. The result is None where
-        one law can give what the other cannot, which only delta brings about.
+        `other_truth` None means an absent person: the unmodified prior. The result is None if one
+        law has answers that are impossible under the other, which happens only with delta.
         """
         other = self._other(other_truth)
         top = bottom = 1
@@ -147,11 +165,6 @@ class RefinedPoints:
             if large * bottom > top * small:
                 top, bottom = large, small
         return Fraction(top, bottom)
-
-    def loss_against(self, other_truth: object) -> float:
-        """The privacy loss between this truth and another: the largest |log-ratio|; exact."""
-        ratio = self.ratio_against(other_truth)
-        return float("inf") if ratio is None else log_of(ratio)
 
     def divergence_against(self, other_truth: object, epsilon: object = None) -> Fraction:
         """The δ that this truth and another need at `epsilon` (or the law's own), either way.
@@ -186,17 +199,13 @@ class RefinedPoints:
         """One answer, exactly as it stands among the prior's values."""
         return self.prior.values[picks(self._cumulative, 1, source)[0]]
 
-    def __repr__(self) -> str:
-        found = self._factors
-        return f"Refined({self.prior!r}, epsilon={float(found.epsilon):g}, kind={found.kind!r})"
-
 
 def _moved(
     refined: list[int], total: int, near: list[int], keys: list[int], end: int, wanted: Fraction
 ) -> tuple[list[int], int]:
     """Moves mass from the farthest shells to the nearest one, in proportion to the prior there.
 
-    The nearest shell and what was raised give nothing, so at most what the far end holds moves.
+    The nearest shell and the raised core give nothing, so at most the mass beyond them moves.
     """
     first = bisect_right(keys, keys[0])
     refined = [weight * wanted.denominator for weight in refined]
@@ -205,16 +214,15 @@ def _moved(
     moved, stop = 0, len(keys)
     while left and stop > max(first, end):
         start = bisect_left(keys, keys[stop - 1])
-        held = sum(refined[start:stop])
-        if held <= left:
+        shell = sum(refined[start:stop])
+        if shell <= left:
             refined[start:stop] = [0] * (stop - start)
-            moved, left, stop = moved + held, left - held, start
+            moved, left, stop = moved + shell, left - shell, start
         else:  # the last shell gives the same share at each of its points
-            kept = held - left
-            shrunk = [weight * kept for weight in refined[start:stop]]
-            refined = [weight * held for weight in refined]
+            shrunk = [weight * (shell - left) for weight in refined[start:stop]]
+            refined = [weight * shell for weight in refined]
             refined[start:stop] = shrunk
-            total, moved, left = total * held, (moved + left) * held, 0
+            total, moved, left = total * shell, (moved + left) * shell, 0
     here = sum(near[:first])
     refined = [weight * here for weight in refined]
     refined[:first] = [

@@ -1,7 +1,7 @@
 """The analyst's belief, refined as far as the promise allows; and its average error.
 
-Averaged over the truths that the analyst's own prior expects. By the shape of the law that is, for
-each truth f, down·E d + (up − down)·G(f): E d is the prior's mean distance from f, and G(f) the
+The average is over the truths that the analyst's own prior expects. By the shape of the law it is,
+for each truth f, down·E d + (up − down)·G(f): E d is the prior's mean distance from f, and G(f) the
 part of it that comes from the nearest points of mass P(U_u).
 """
 
@@ -38,21 +38,21 @@ def refine(
     """The law of the answer: the prior raised near the truth and lowered far from it.
 
     Guarantee
-        A sample of it is the answer, and nothing else of it may be shown.
+        Only a sample of the law, the answer, may be shown.
         kind="individual": every mass stays within [e^-ε, e^ε] of the prior's, so a sample is
         ε-differentially private when one person is added or removed ((ε, δ) with delta), and costs
         2ε when a person is replaced. kind="statistical": the masses of any two truths stay within
-        e^ε of each other, so a sample is ε-differentially private whatever the question's
+        e^ε of each other, so a sample is ε-differentially private for questions of any
         sensitivity. Mass never leaves the prior's support. The prior is accepted or refused before
         the truth is looked at; no truth is ever refused.
 
     Parameters
         prior: any belief of `tn.prior` with at most 4,096 points, or a density.
-        truth: the true value; None where there is no row or there are several: then the law is the
-            unmodified prior. So it is for a truth that has no place among the prior's values.
+        truth: the true value; None if there is no row or there are several. For None, and for a
+            truth that has no place in the prior, the law is the unmodified prior.
         epsilon: finite, above 0.
-        kind: "individual" where the answer depends on one person's rows, else "statistical".
-        distance: what is near; see `tenue.prior.distance`. None means the prior's own.
+        kind: "individual" if the answer depends on one person's rows, else "statistical".
+        distance: as in `tenue.prior.distance`. None means the default of the prior.
         delta: moves δ·e^-ε (individual) or δ/(1+e^ε) (statistical) from the far end to the nearest
             point; needs a prior with points.
         alpha_up: for statistical questions, the upper factor, from 1 to e^ε; None means e^(ε/2).
@@ -78,9 +78,10 @@ def refine(
     raise refuse("mechanism.mechanism-prior-type", type=type(prior).__name__)
 
 
-# -- How far a refined answer is off on average, known before any row is read ----------------------
+# -- The average error of a refined answer, known before any row is read ---------------------------
 
 Real = npt.NDArray[np.float64]
+Steps = npt.NDArray[Any]
 
 _GAUSS = np.polynomial.legendre.leggauss(4)
 _HALVINGS = 100
@@ -100,7 +101,7 @@ def expected_error(
     Guarantee
         A function of prior, epsilon, kind and distance: it reads no rows and may be shown. Computed
         by sums and integrals, not by simulation; correct to 1e-11 of the range. In units of the
-        distance: those of the answer for numbers, the probability of a wrong answer for categories.
+        distance: units of the answer for numbers, the probability of a wrong answer for categories.
         A law with delta is never worse.
 
     Example
@@ -146,16 +147,25 @@ def _near_and_all(found: Metric, masses: Real, core: float) -> tuple[Real, Real]
     return means, nearest
 
 
+def _sums(masses: Real) -> Real:
+    """Running sums that begin with 0."""
+    return np.concatenate([[0.0], np.cumsum(masses)])
+
+
+def _ball(places: Steps, radius: Steps) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The first place within the radius of every place, and the first beyond."""
+    left = np.searchsorted(places, places - radius, side="left")
+    return left, np.maximum(np.searchsorted(places, places + radius, side="right"), left)
+
+
 def _on_line(line: Line, masses: Real, core: float) -> tuple[Real, Real]:
     places = line.steps - line.steps[0]
     values = places.astype(np.float64)
-    sums = np.concatenate([[0.0], np.cumsum(masses)])
-    firsts = np.concatenate([[0.0], np.cumsum(masses * values)])
+    sums, firsts = _sums(masses), _sums(masses * values)
 
-    def within(radius: npt.NDArray[Any]) -> tuple[Real, Real]:
+    def within(radius: Steps) -> tuple[Real, Real]:
         """The mass of the ball around every place, and its mean distance from the middle."""
-        left = np.searchsorted(places, places - radius, side="left")
-        right = np.maximum(np.searchsorted(places, places + radius, side="right"), left)
+        left, right = _ball(places, radius)
         middle = np.clip(np.arange(places.size), left, right)
         below = values * (sums[middle] - sums[left]) - (firsts[middle] - firsts[left])
         above = firsts[right] - firsts[middle] - values * (sums[right] - sums[middle])
@@ -169,9 +179,7 @@ def _on_line(line: Line, masses: Real, core: float) -> tuple[Real, Real]:
     return means * unit, np.minimum(nearest, means) * unit
 
 
-def _radius(
-    places: npt.NDArray[Any], mass: Callable[[npt.NDArray[Any]], Real], core: float
-) -> npt.NDArray[Any]:
+def _radius(places: Steps, mass: Callable[[Steps], Real], core: float) -> Steps:
     """The largest whole radius whose ball is not too heavy, around every place."""
     low, high = np.full_like(places, -1), np.full_like(places, places[-1] + 1)
     while (high - low > 1).any():
@@ -181,16 +189,15 @@ def _radius(
     return low
 
 
-def core_balls(line: Line, masses: Real, core: float) -> tuple[npt.NDArray[Any], Real]:
-    """For every truth, the radius of what is raised in full, in steps of the line, and the share of
+def core_balls(line: Line, masses: Real, core: float) -> tuple[Steps, Real]:
+    """For every truth, the radius that is raised in full, in steps of the line, and the share of
     the shell one step further that is raised."""
     places = line.steps - line.steps[0]
-    sums = np.concatenate([[0.0], np.cumsum(masses)])
+    sums = _sums(masses)
 
-    def mass(radius: npt.NDArray[Any]) -> Real:
-        left = np.searchsorted(places, places - radius, side="left")
-        right = np.searchsorted(places, places + radius, side="right")
-        return np.asarray(sums[np.maximum(right, left)] - sums[left])
+    def mass(radius: Steps) -> Real:
+        left, right = _ball(places, radius)
+        return np.asarray(sums[right] - sums[left])
 
     radius = _radius(places, mass, core)
     inside = mass(radius)
@@ -209,15 +216,14 @@ def response_factors(belief: Finite, found: Metric, sample: int, used: Factors) 
     elif isinstance(found, Line):
         steps = found.steps
         gaps = np.abs(steps - steps[sample])
-        sums = np.concatenate([[0.0], np.cumsum(masses)])
+        sums = _sums(masses)
 
-        def ball(radius: npt.NDArray[Any]) -> Real:
-            right = np.searchsorted(steps, steps + radius, side="right")
-            left = np.searchsorted(steps, steps - radius, side="left")
-            return np.asarray(np.maximum(0.0, sums[right] - sums[np.minimum(left, right)]))
+        def mass(radius: Steps) -> Real:
+            left, right = _ball(steps, radius)
+            return np.asarray(np.maximum(0.0, sums[right] - sums[left]))
 
-        nearer = np.where(gaps == 0, 0.0, ball(gaps - 1))
-        level = ball(gaps) - nearer
+        nearer = np.where(gaps == 0, 0.0, mass(gaps - 1))
+        level = mass(gaps) - nearer
     else:
         nearer, level = np.empty_like(masses), np.empty_like(masses)
         for place in range(masses.size):
@@ -236,8 +242,8 @@ def _density_error(prior: Density, found: Factors) -> float:
     edges = np.array([float(edge - middle) for edge in prior.edges])
     masses = np.array([weight / prior.total for weight in prior.weights])
     heights = masses / np.diff(edges)
-    cdf = np.concatenate([[0.0], np.cumsum(masses)])
-    firsts = np.concatenate([[0.0], np.cumsum(heights * np.diff(edges**2) / 2)])
+    cdf = _sums(masses)
+    firsts = _sums(heights * np.diff(edges**2) / 2)
     core = min(float(found.core_mass), 1.0)
 
     def mass_below(x: Real) -> Real:

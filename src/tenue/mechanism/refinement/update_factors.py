@@ -1,4 +1,4 @@
-"""By how much a belief may be raised near the truth and lowered far from it."""
+"""The factors by which a belief may be raised near the truth and lowered far from it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Factors:
 
     @property
     def core_mass(self) -> Fraction:
-        """The prior mass of what is raised: (1 − down) / (up − down)."""
+        """The prior mass that is raised: (1 − down) / (up − down)."""
         return (1 - self.down) / (self.up - self.down)
 
 
@@ -77,8 +77,8 @@ def factors(
     """The factors for a kind of question, checked.
 
     Example
-        >>> found = factors(1, "individual")
-        >>> round(float(found.up), 6), round(float(found.core_mass), 6)
+        >>> one = factors(1, "individual")
+        >>> round(float(one.up), 6), round(float(one.core_mass), 6)
         (2.718282, 0.268941)
 
     Source

@@ -87,7 +87,7 @@ class Ball(Protocol):
         ...
 
     def alike(self, j: int) -> tuple[int, int]:
-        """What decides the margin of component j: alike components have equal margins."""
+        """The facts that determine the marginal of component j; equal facts, equal marginals."""
         ...
 
     def level(self, x: Ints) -> Ints:
@@ -103,7 +103,7 @@ class Ball(Protocol):
         ...
 
     def count(self, i: int) -> int:
-        """How many points the i-th ball has: a polynomial in i of degree D."""
+        """The number of points of the i-th ball: a polynomial in i of degree D."""
         ...
 
     def moments(self, i: int, j: int) -> tuple[int, int]:

@@ -92,7 +92,7 @@ class Levels:
 
     @cached_property
     def weights(self) -> Real:
-        """The probability of each ball; what is left out is below 1e-15."""
+        """The probability of each ball; the omitted ones have less than 1e-15 together."""
         with np.errstate(divide="ignore"):
             logs = sum(np.log(z + self.index) for z in self._start)
             logs = logs - self.epsilon * self.stretch * self.index

@@ -85,7 +85,7 @@ class OptimalBoxSteps:
         return rows.astype(np.int64)
 
     def level(self, i: Any) -> Any:
-        """How many sensitivities beyond the core the vector lies."""
+        """The distance of the vector from the core, in sensitivities."""
         levels = self.ball.level(self._rows(i))
         return int(levels) if levels.ndim == 0 else levels
 
@@ -145,7 +145,7 @@ class OptimalBoxSteps:
 
     @cached_property
     def _level_weights(self) -> tuple[Real, Real]:
-        """Balls, and how likely each is to be drawn from; what is left out is below 1e-12."""
+        """Balls, with the probability of each; the omitted ones have less than 1e-12 together."""
         e, d = float(self.epsilon), self.dimension
         i = np.arange(math.ceil((d + 45 + 12 * math.sqrt(d)) / e) + 2, dtype=float)
         largest = max(self._coefficients)
@@ -292,7 +292,7 @@ class OptimalBoxSteps:
         return drawn[0] if size is None else drawn
 
     def check_draw(self, size: int = 1) -> None:
-        """Refuses whatever `steps` would refuse, without a draw."""
+        """Refuses everything that `steps` would refuse, without a draw."""
         check_size(size)
         assert self.tables.outcomes  # noqa: S101 - made now, and kept
         geometric_tables(self.epsilon)
