@@ -196,7 +196,7 @@ def test_the_reference_has_every_command_and_option() -> None:
         for word, function in inner.items():
             assert not isinstance(function, App)
             assert f"`tenue {f'{name} {word}'.strip()}" in REFERENCE["commands"]
-            options = [one for one in parameters(function) if isinstance(one.said, Option)]
+            options = [one for one in parameters(function) if isinstance(one.declared, Option)]
             assert unnamed([one.names[-1] for one in options], text) == [], name
 
 

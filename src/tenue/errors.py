@@ -155,7 +155,9 @@ class LedgerFault(Fault):
     code = "ledger-fault"
 
 
-KINDS = {kind.code: kind for kind in (Refused, *Refused.__subclasses__())}
+KINDS: dict[str, type[Refused]] = {
+    kind.code: kind for kind in (Refused, *Refused.__subclasses__())
+}
 """The refusals that a catalogue may name, by their codes."""
 
 _HOUSE = Path(__file__).parent

@@ -72,7 +72,7 @@ def test_identifiers_and_marks_are_told(tmp_path: Path) -> None:
     path.write_text("person_id,age\n1,30\n2,?\n")
     shown = init(str(path), "--for", "publish")
     assert "Declared as identifiers: person_id" in shown
-    assert "Marks of missing values are in: age" in shown
+    assert "Missing-value markers were found in: age" in shown
     text = path.with_suffix(".toml").read_text()
     assert "[budget]" not in text
     assert 'missing = ["?"]' in text

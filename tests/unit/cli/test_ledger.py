@@ -43,7 +43,7 @@ def test_show_lists_what_was_paid_and_by_whom(books: Path) -> None:
     assert "Paid for (all):" in text
     assert text.index("SELECT 0") < text.index("SELECT 2")
     assert text.endswith(
-        "  bob  epsilon 0.25 (spent, not answered)\n    a question that was not written down\n"
+        "  bob  epsilon 0.25 (spent, not answered)\n    a question without a recorded text\n"
     )
 
 
