@@ -156,7 +156,12 @@ class LedgerFault(Fault):
 
 
 KINDS: dict[str, type[Refused]] = {
-    kind.code: kind for kind in (Refused, *Refused.__subclasses__())
+    kind.code: kind
+    for kind in (
+        Refused,
+        *(InvalidArgument, InvalidSchema, InvalidTaxonomy, InvalidTable, InvalidQuestion),
+        *(InvalidPrior, OverBudget, Conflict, NotPromised, Unreachable),
+    )
 }
 """The refusals that a catalogue may name, by their codes."""
 
@@ -177,8 +182,8 @@ def refuse(key: str, /, **facts: object) -> Refused:
     room, _, entry = key.partition(".")
     given = dict(catalogue(room)[entry])
     kind = KINDS[given.pop("kind")]
-    sentences = [given.pop(part).format(**facts) for part in ("what", "allowed", "fix")]
-    return kind(*sentences, code=given.pop("code", entry), **{**given, **facts})
+    what, allowed, fix = (given.pop(part).format(**facts) for part in ("what", "allowed", "fix"))
+    return kind(what, allowed, fix, code=given.pop("code", entry), **{**given, **facts})
 
 
 @cache

@@ -10,6 +10,8 @@ from .parser import Argument, say
 if TYPE_CHECKING:
     from ..ask.answer import Answer
     from ..ask.answers import Answers
+    from ..ask.belief.answer import Believed
+    from ..ask.grouping_sets import GroupedAnswer
 
 
 def ask(
@@ -43,7 +45,7 @@ def ask(
     stated = locals()
     options.one_or_file(sql, file, stated)
     questions = None if file is None else options.questions_in(file)
-    answer: Answer | Answers
+    answer: Answer | Answers | Believed | GroupedAnswer
     with options.opened(schema, ledger, analyst, source) as data:
         terms = options.terms_of(stated, many=questions is not None)
         if questions is not None:
