@@ -120,7 +120,7 @@ class OverBudget(Refused):
 
 
 class Conflict(Refused):
-    """The key, or the release, already stands for something else."""
+    """A key or a release that conflicts with an earlier one."""
 
     code = "conflict"
 

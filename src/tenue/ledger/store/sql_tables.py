@@ -1,6 +1,6 @@
-"""The rows of a ledger in SQL tables: how they are read and written, whichever database has them.
+"""Reads and writes the rows of a ledger in SQL tables.
 
-The statements are of the SQL that SQLite and PostgreSQL read alike; `?` stands for a value.
+The statements are valid in both SQLite and PostgreSQL; `?` stands for a value.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ LINES = (
 
 
 class Tables:
-    """A shelf of rows in the tables of one connection."""
+    """A shelf whose rows are in the tables of a database."""
 
     def __init__(self, connection: Connected) -> None:
         self._run = connection.execute
@@ -213,7 +213,7 @@ class Tables:
         self._keep("source", [(name, *row) for name, row in totals.sources.items()])
 
     def _keep(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        """Writes rows of running totals over those of the same key."""
+        """Writes rows of running totals, replacing those of the same key."""
         if rows:
             self._run_many(_kept(table), rows)
 
