@@ -58,7 +58,7 @@ def test_bounds_from_data_are_marked(data: Path) -> None:
 
 def test_nothing_is_written_over(data: Path) -> None:
     init(str(data))
-    with pytest.raises(Refused, match="already there"):
+    with pytest.raises(Refused, match="already exists"):
         init(str(data))
     init(str(data), "--force")
     for wrong in (data.parent, data.parent / "none.csv", data.with_suffix(".toml")):
