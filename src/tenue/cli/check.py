@@ -42,7 +42,8 @@ def check(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure k-anonymity, l-diversity and t-closeness. Of any file, whoever made it.
+    """Measure k-anonymity, l-diversity and t-closeness. Accepts any file, not only releases of
+    Tenue.
 
     Example
         tenue check out/table.csv --quasi-identifiers age,zip \\

@@ -347,12 +347,6 @@ def _parts(verb: Verb) -> tuple[str, list[str]]:
     return text, inspect.cleandoc("\n" + example).splitlines()
 
 
-def examples_of(verb: Verb) -> list[str]:
-    """The commands of a verb's example, each on one line."""
-    joined = "\n".join(_parts(verb)[1]).replace("\\\n", " ")
-    return [" ".join(line.split()) for line in joined.splitlines() if line.startswith("tenue ")]
-
-
 def _page_of(name: str, verb: Verb, known: Sequence[Parameter]) -> str:
     places = [one for one in known if isinstance(one.declared, Argument)]
     shown = "".join(f" {one.label}" if one.required else f" [{one.label}]" for one in places)

@@ -13,7 +13,7 @@ from ..text import hanging, html_facts
 from ..version import VERSION
 from .promise import Neighbours, Promise, checked_neighbours, promise_from
 
-STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
+STREAM = "The AES-256 stream keyed by the operating system is indistinguishable from uniform bits."
 ONE_RECORD = "Each person has at most one record."
 
 _ASSUMED, _NOT_PROMISED = "Assumes", "Does not promise"

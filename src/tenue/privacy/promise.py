@@ -63,6 +63,10 @@ class _Additive(Promise):
     def _delta(self) -> Fraction:
         return Fraction(getattr(self, "delta", 0))
 
+    @property
+    def former_sentences(self) -> tuple[str, ...]:
+        return (self.sentence().replace("Any output", "Whatever is seen", 1),)
+
     def __add__(self, other: _Additive) -> Pure | Approximate:
         """Both, about the same units: sequential composition."""
         if not isinstance(other, _Additive):
@@ -105,7 +109,7 @@ class Pure(_Additive):
 
     def sentence(self) -> str:
         return (
-            "Whatever is seen is at most e^epsilon times as likely with one unit's data as with "
+            "Any output is at most e^epsilon times as likely with one unit's data as with "
             f"its neighbour's, epsilon = {exactly(self.epsilon)}."
         )
 
@@ -125,7 +129,7 @@ class Approximate(_Additive):
 
     def sentence(self) -> str:
         return (
-            "Whatever is seen is at most e^epsilon times as likely with one unit's data as with "
+            "Any output is at most e^epsilon times as likely with one unit's data as with "
             f"its neighbour's, plus delta: epsilon = {exactly(self.epsilon)}, "
             f"delta = {exactly(self.delta)}."
         )

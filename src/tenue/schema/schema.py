@@ -36,7 +36,7 @@ class Schema(Table):
         are exact.
 
     `Schema.load`, `Schema.parse` and `Schema.from_dict` make one and check every rule. Schemas are
-    equal when they state the same, in whatever file.
+    equal when they state the same, even in different files.
 
     Example
         >>> schema = Schema.parse('''

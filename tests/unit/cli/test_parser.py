@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import shlex
@@ -20,7 +21,6 @@ from tenue.cli.parser import (
     App,
     Argument,
     Option,
-    examples_of,
     in_short,
     page,
     parameters,
@@ -205,6 +205,12 @@ def verbs(whole: App) -> list[tuple[str, Any]]:
         for name, verb in whole.verbs.items()
         for pair in (verbs(verb) if isinstance(verb, App) else [(f"{whole.name} {name}", verb)])
     ]
+
+
+def examples_of(verb: Any) -> list[str]:
+    """The commands of a verb's example, each on one line."""
+    example = inspect.cleandoc(verb.__doc__).partition("\n\nExample\n")[2].replace("\\\n", " ")
+    return [line for line in map(str.strip, example.splitlines()) if line.startswith("tenue ")]
 
 
 @pytest.mark.parametrize(("name", "verb"), verbs(real))

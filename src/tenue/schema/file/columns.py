@@ -114,7 +114,7 @@ def read_column(
     if kind == "boolean":
         return Boolean(**shared, missing=section.flag("missing"))
     if "missing" in section:
-        allowed = "Nobody has another person's name in place of a missing one"
+        allowed = "No value can replace the missing name of a person"
         fix = 'List the missing-value markers of the column: missing = ["NA"]'
         section.wrong("missing", allowed, fix)
     return Identifier(**shared)

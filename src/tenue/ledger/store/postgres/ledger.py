@@ -36,7 +36,7 @@ from .session import Session, type_of
 
 APPLICATION = "tenue ledger"
 VERSION = 4
-"""How the tables are laid out; the layouts of SQLite files and of schemas are counted alike."""
+"""The layout of the tables, with the same number as that of SQLite files."""
 
 _BYTEWISE = 'COLLATE "C"'
 _COLUMNS = {

@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from .connection import checkpoint, transaction
 
-WHOLE, SAID, IN_USE = range(3)
+WHOLE, ANNOUNCED, IN_USE = range(3)
 """The file is complete; the log says that the file is in use; so does the file itself."""
 
 _HEADS = 32 + 24
@@ -51,7 +51,7 @@ def announce(connection: sqlite3.Connection) -> None:
     if state_of(connection) == IN_USE:
         return
     with transaction(connection):
-        connection.execute("UPDATE log SET state = ? WHERE state = ?", (SAID, WHOLE))
+        connection.execute("UPDATE log SET state = ? WHERE state = ?", (ANNOUNCED, WHOLE))
     checkpoint(connection)
     with transaction(connection):
         connection.execute("UPDATE log SET state = ?", (IN_USE,))
