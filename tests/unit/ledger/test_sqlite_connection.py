@@ -29,8 +29,8 @@ from tenue.ledger.store.sqlite.connection import (
     transaction,
 )
 from tenue.ledger.store.sqlite.wal import (
-    IN_USE,
     ANNOUNCED,
+    IN_USE,
     WHOLE,
     announce,
     finish,
