@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import tenue
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tenue"
+ROOMS = [n for n in tenue.__all__ if getattr(getattr(tenue, n), "__name__", "") == f"tenue.{n}"]
+"""The public modules of `tn`."""
 
 _PATH = re.compile(r"`([\w<>./-]+(?:\.py|\.md|\.toml|/))`")
 _STEP = re.compile(r"^\d+\. (.*(?:\n   .*)*)", re.MULTILINE)

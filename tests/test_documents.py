@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 import tenue
-from documents import ROOT, SOURCE, found, paths_in, sections, steps_in
+from documents import ROOMS, ROOT, SOURCE, found, paths_in, sections, steps_in
 from tenue.cli.main import app
 from tenue.cli.parser import App, Option, parameters
 from tenue.schema import Schema
@@ -183,7 +183,7 @@ def unnamed(names: Iterable[str], text: str) -> list[str]:
 
 def test_the_reference_has_every_public_name() -> None:
     table, rooms = REFERENCE["names"].split("## The rooms")
-    for room in tenue._ROOMS:
+    for room in ROOMS:
         (own,) = [row for row in rooms.split("\n* ") if row.startswith(f"`tn.{room}`")]
         whole = own + table
         assert unnamed(getattr(tenue, room).__all__, whole) == [], room
@@ -196,7 +196,7 @@ def test_the_reference_has_every_command_and_option() -> None:
         for word, function in inner.items():
             assert not isinstance(function, App)
             assert f"`tenue {f'{name} {word}'.strip()}" in REFERENCE["commands"]
-            options = [one for one in parameters(function) if isinstance(one.said, Option)]
+            options = [one for one in parameters(function) if isinstance(one.declared, Option)]
             assert unnamed([one.names[-1] for one in options], text) == [], name
 
 

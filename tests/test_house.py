@@ -115,7 +115,7 @@ def private_imports(text: str) -> list[str]:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ImportFrom) and node.level
         for name in node.names
-        if name.name.startswith("_")
+        if name.name.startswith("_") and name.name != "__all__"
     ]
 
 
@@ -126,3 +126,4 @@ def test_what_is_private_stays_in_its_module() -> None:
 
 def test_a_private_name_elsewhere_is_seen() -> None:
     assert private_imports("from .law import _secret, Law") == ["_secret"]
+    assert private_imports("from .law import __all__, __secret") == ["__secret"]

@@ -53,7 +53,9 @@ def typed(verb: str) -> dict[str, Any]:
     """The options of a verb, by the names of the library, with their defaults."""
     command = app.verbs[verb]
     assert callable(command)
-    return {one.name: one.default for one in parameters(command) if isinstance(one.said, Option)}
+    return {
+        one.name: one.default for one in parameters(command) if isinstance(one.declared, Option)
+    }
 
 
 def section(text: str, title: str) -> str:

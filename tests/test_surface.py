@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tenue
+from documents import ROOMS
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,7 +28,7 @@ def test_all_names_exist_and_are_documented() -> None:
 
 
 def test_rooms_have_the_names_they_promise() -> None:
-    for room in tenue._ROOMS:
+    for room in ROOMS:
         module = getattr(tenue, room)
         for name in module.__all__:
             assert hasattr(module, name), f"{room}.{name} is promised and missing"

@@ -5,11 +5,9 @@ The rooms are loaded when first used.
 
 from __future__ import annotations
 
-import importlib
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ._lazy import lazily
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -50,28 +48,6 @@ if TYPE_CHECKING:
     from .schema import Schema
     from .taxonomy import Taxonomy
 
-_HOME = {
-    "Approximate": "promise",
-    "Certificate": "promise",
-    "ColumnKAnonymity": "promise",
-    "Fault": "errors",
-    "Individual": "promise",
-    "KAnonymity": "promise",
-    "ProbabilisticKAnonymity": "promise",
-    "Pure": "promise",
-    "Refused": "errors",
-    "Schema": "schema",
-    "TCloseness": "promise",
-    "Taxonomy": "taxonomy",
-    "compare": "evaluate.compare",
-    "open_dataset": "ask.dataset",
-    "plan_release": "publish.synthetic.plan",
-    "protect": "ask.dataset",
-    "publish": "publish.publish",
-    "sweep": "publish.sweep",
-    "workload": "query",
-}
-
 __all__ = [
     "Approximate",
     "Certificate",
@@ -110,29 +86,31 @@ __all__ = [
     "workload",
 ]
 
-_ROOMS = [name for name in __all__ if name not in _HOME and name != "__version__"]
-
-
-class _Names(ModuleType):
-    """`tn.publish` stays the function when the room `tenue.publish` is loaded."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (isinstance(value, ModuleType) and name in _HOME):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Names
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
-        globals()[name] = value
-        return value
-    if name in _ROOMS:
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+lazily(
+    __name__,
+    {
+        ".ask": "workload",
+        ".ask.dataset": "open_dataset protect",
+        ".errors": "Fault Refused errors",
+        ".estimate": "estimate",
+        ".evaluate": "evaluate",
+        ".evaluate.compare": "compare",
+        ".ledger": "ledger",
+        ".mechanism": "mechanism",
+        ".microdata": "microdata",
+        ".noise": "noise",
+        ".papers": "papers",
+        ".prior": "prior",
+        ".privacy": "Approximate Certificate ColumnKAnonymity Individual KAnonymity "
+        "ProbabilisticKAnonymity Pure TCloseness",
+        ".promise": "promise",
+        ".publish.publish": "publish",
+        ".publish.sweep": "sweep",
+        ".publish.synthetic.plan": "plan_release",
+        ".query": "query",
+        ".report": "report",
+        ".schema": "Schema schema",
+        ".sensitivity": "sensitivity",
+        ".taxonomy": "Taxonomy taxonomy",
+    },
+)

@@ -1,7 +1,4 @@
-"""Names of a room that are loaded when they are first used.
-
-A room offers names from many files, and whoever takes one of them should not wait for the others.
-"""
+"""Names of a room that are loaded when they are first used."""
 
 from __future__ import annotations
 
@@ -13,11 +10,11 @@ from typing import Any
 
 
 class Room(ModuleType):
-    """A module whose promised names are loaded from their homes.
+    """A module whose public names are loaded from their homes.
 
     Guarantee
-        A promised name is what its home calls so, even where a file of the room has the same name:
-        loading that file does not put the file in its place.
+        A public name means what its home defines under it, even where a file of the room has the
+        same name: loading that file does not put the file in its place.
     """
 
     _homes: Mapping[str, str]
@@ -26,9 +23,12 @@ class Room(ModuleType):
         home = self.__dict__["_homes"].get(name)
         if home is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        found = importlib.import_module(home, self.__name__)
-        itself = home.rpartition(".")[2] == name and not hasattr(found, name)
-        value = found if itself else getattr(found, name)
+        file = importlib.import_module(home, self.__name__)
+        if home.rpartition(".")[2] != name:
+            value = getattr(file, name)
+        else:  # a module found there is a file of the room that the file itself is
+            value = getattr(file, name, file)
+            value = file if isinstance(value, ModuleType) else value
         self.__dict__[name] = value
         return value
 
@@ -38,16 +38,16 @@ class Room(ModuleType):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *self.__dict__["_homes"]})
+        return sorted(self.__dict__.get("__all__", self.__dict__["_homes"]))
 
 
 def lazily(room: str, homes: Mapping[str, str]) -> None:
-    """Promises names in a room, to be called in its `__init__.py`.
+    """Declares the names of a room, to be called in its `__init__.py`.
 
     Parameters
         room: `__name__`.
-        homes: the names that each file of the room offers: `{".law": "Law GridLaw"}`. A name equal
-            to its file's, which the file does not have, is the file itself.
+        homes: the names that each file of the room defines: `{".law": "Law GridLaw"}`. A name equal
+            to its file's, which the file does not define, is the file itself.
     """
     module = sys.modules[room]
     module.__dict__["_homes"] = {

@@ -1,6 +1,6 @@
-"""What a given number means.
+"""The meaning of the numbers that users give.
 
-A float given by a person means the shortest decimal that prints it: 0.1 is one tenth, and
+A float means the shortest decimal that prints it: 0.1 is one tenth, and
 0.7 + 0.3 is exactly 1. Every parameter enters Tenue through this file, becomes an exact
 `Fraction`, and is validated here and nowhere else.
 """
@@ -24,7 +24,7 @@ Number = int | float | str | Decimal | Fraction
 _LONGEST_TEXT = 400
 _LARGEST_EXPONENT = 400
 LEAST_EPSILON = Fraction(1, 10**12)
-"""No law of noise is drawn for less."""
+"""The least epsilon of a law of noise."""
 _LEAST, _MOST = Fraction(1, 10**100), Fraction(10**100)
 
 
@@ -41,31 +41,33 @@ def exact(value: object, name: str, *, refusal: type[Refused] = InvalidArgument)
         raise refusal(f"`{name}` is {value!r}", allowed, fix)
     if isinstance(value, Fraction):
         return value
-    if isinstance(value, numbers.Integral):
-        return Fraction(int(value))
-    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+    if isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, numbers.Real):
         # numpy's smaller floats print their own shortest decimal
         value = repr(float(value)) if isinstance(value, float) else str(value)
-    elif isinstance(value, numbers.Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, str | Decimal):
         text = str(value).strip().replace("_", "")
-        try:
-            if len(text) > _LONGEST_TEXT:
-                raise InvalidOperation
-            number = Fraction(text) if "/" in text else None
-            if number is None:
-                decimal = Decimal(text)
-                if decimal.is_finite() and abs(decimal.adjusted()) <= _LARGEST_EXPONENT:
-                    number = Fraction(decimal)
-        except (InvalidOperation, ValueError, ZeroDivisionError):
-            number = None
-        if number is not None:
-            return number
-        raise refusal(f"`{name}` is {text[:60] or 'empty text'}", allowed, fix)
-    if getattr(value, "shape", None) == ():  # a numpy scalar in an array's clothes
+        number = _parsed(text)
+        if number is None:
+            raise refusal(f"`{name}` is {text[:60] or 'empty text'}", allowed, fix)
+        return number
+    if getattr(value, "shape", None) == ():  # a numpy array with one number and no axis
         return exact(value.item(), name, refusal=refusal)  # type: ignore[attr-defined]
     raise refusal(f"`{name}` is of type {type(value).__name__}", allowed, fix)
+
+
+def _parsed(text: str) -> Fraction | None:
+    if len(text) > _LONGEST_TEXT:
+        return None
+    try:
+        if "/" in text:
+            return Fraction(text)
+        decimal = Decimal(text)
+    except (InvalidOperation, ValueError, ZeroDivisionError):
+        return None
+    finite = decimal.is_finite() and abs(decimal.adjusted()) <= _LARGEST_EXPONENT
+    return Fraction(decimal) if finite else None
 
 
 def above_zero(value: object, name: str, *, refusal: type[Refused] = InvalidArgument) -> Fraction:
@@ -81,7 +83,7 @@ def above_zero(value: object, name: str, *, refusal: type[Refused] = InvalidArgu
 
 
 def moderate(value: object, name: str) -> Fraction:
-    """A number above 0 whose squares and quotients a double can still hold."""
+    """A number above 0 whose squares and quotients fit in a double."""
     number = above_zero(value, name)
     if not _LEAST <= number <= _MOST:
         raise InvalidArgument(
@@ -93,7 +95,7 @@ def moderate(value: object, name: str) -> Fraction:
 
 
 def law_epsilon(value: object) -> Fraction:
-    """An epsilon that a law of noise can be drawn for."""
+    """An epsilon for which a law of noise can be drawn."""
     number = above_zero(value, "epsilon")
     if not LEAST_EPSILON <= number <= 10**4:
         raise InvalidArgument(
@@ -130,7 +132,7 @@ def whole(
 
 
 def flag(value: object, name: str) -> bool:
-    """True or False, and nothing that might be taken for either.
+    """True or False, of type bool.
 
     Example
         >>> flag(True, "fresh")
@@ -146,7 +148,7 @@ def flag(value: object, name: str) -> bool:
 
 
 def step_count(value: Fraction, grid: Fraction, name: str) -> int:
-    """How many steps of `grid` make `value`; refused unless it is a whole number of them."""
+    """The number of steps of `grid` in `value`; refused unless it is whole."""
     steps = value / grid
     if steps.denominator != 1:
         below = math.floor(steps) * grid
@@ -167,7 +169,7 @@ R = TypeVar("R")
 
 
 def checked_call(function: Callable[P, R]) -> Callable[P, R]:
-    """Turns a missing or unknown keyword into a refusal that names the right ones."""
+    """Turns a missing or unknown keyword into a refusal that names the correct ones."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -184,18 +186,23 @@ def check_call(
     args: tuple[object, ...],
     kwargs: dict[str, Any],
 ) -> None:
-    """Refuses a call that does not suit a signature; the refusal names the right keywords."""
+    """Refuses a call that does not match a signature; the refusal names the correct keywords."""
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise _bad_call(function, signature, kwargs, str(error)) from None
+        raise _bad_call(_title(function, args), signature, kwargs, str(error)) from None
+
+
+def _title(function: Callable[..., Any], args: tuple[object, ...]) -> str:
+    if function.__name__ == "__init__":  # inherited by the class that was called
+        return type(args[0]).__name__
+    return function.__qualname__.rpartition("<locals>.")[2]
 
 
 def _bad_call(
-    function: Callable[..., Any], signature: inspect.Signature, given: dict[str, Any], error: str
+    title: str, signature: inspect.Signature, given: dict[str, Any], error: str
 ) -> InvalidArgument:
     names = [name for name in signature.parameters if name not in ("self", "cls")]
-    title = function.__qualname__.removesuffix(".__init__").rpartition("<locals>.")[2]
     allowed = f"`{title}` takes " + ", ".join(f"`{name}`" for name in names)
     for name in given:
         if name not in names:

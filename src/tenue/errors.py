@@ -1,23 +1,6 @@
-"""The tree of refusals and faults.
+"""Refusals, which are for the caller to correct, and faults, which are ours.
 
-    Refused                  the caller asked for something Tenue will not do
-    ├── InvalidArgument      a parameter of a law, a mechanism or a method
-    ├── InvalidSchema        the description of a table
-    ├── InvalidTaxonomy      a tree of categories
-    ├── InvalidTable         rows that are not what the schema says
-    ├── InvalidQuestion      a question outside the grammar
-    ├── InvalidPrior         a belief that is not a distribution
-    ├── OverBudget           the ledger cannot pay
-    ├── Conflict             an idempotency key or a release that already stands for something else
-    ├── NotPromised          a guarantee that cannot be given for this
-    └── Unreachable          a privacy model that the table cannot reach with these parameters
-
-    Fault                    our failure, never the caller's
-    ├── EngineFault          the engine did not answer
-    └── LedgerFault          the ledger cannot be trusted or written
-
-A message is an answer: whatever it says depends on the question, the schema and the ledger, never
-on rows.
+A message is an answer: it depends on the question, the schema and the ledger, never on rows.
 """
 
 from __future__ import annotations
@@ -57,9 +40,8 @@ def _sentence(text: str) -> str:
 class Refused(Exception):
     """A refusal: what was wrong, what is allowed, how to fix it.
 
-    `code` is stable and meant for programs; the three sentences are meant for people. Its class
-    says which kind of refusal it is, and has the kind's own code. Further facts are given by
-    keyword and become attributes.
+    `code` is stable and for programs, the three sentences are for people. The class is the kind of
+    refusal and has a code of its own. Facts are given by keyword and become attributes.
 
     Example
         >>> str(InvalidArgument("epsilon is 0", "It must be above 0", "Try epsilon=1"))
@@ -86,13 +68,13 @@ class Refused(Exception):
         raise AttributeError(name)
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the three sentences, and not where in Tenue they were raised."""
+        """What a notebook shows: the three sentences without a traceback."""
         return [f"Refused: {self.what}", self.allowed, self.fix]
 
     def to_dict(self) -> dict[str, str]:
         """The refusal as the command line and the gateway send it."""
-        said = {"what": self.what, "allowed": self.allowed, "fix": self.fix}
-        return {"code": self.code, "kind": type(self).code, **said}
+        sentences = {"what": self.what, "allowed": self.allowed, "fix": self.fix}
+        return {"code": self.code, "kind": type(self).code, **sentences}
 
 
 class InvalidArgument(Refused, ValueError):
@@ -114,7 +96,7 @@ class InvalidTaxonomy(Refused, ValueError):
 
 
 class InvalidTable(Refused, ValueError):
-    """The table given is not the table described."""
+    """The table is not the one that the schema describes."""
 
     code = "invalid-table"
 
@@ -126,7 +108,7 @@ class InvalidQuestion(Refused, ValueError):
 
 
 class InvalidPrior(Refused, ValueError):
-    """The belief is not a distribution Tenue can refine."""
+    """The prior is not a distribution that Tenue can refine."""
 
     code = "invalid-prior"
 
@@ -138,13 +120,13 @@ class OverBudget(Refused):
 
 
 class Conflict(Refused):
-    """The key, or the release, already stands for something else."""
+    """A key or a release that conflicts with an earlier one."""
 
     code = "conflict"
 
 
 class NotPromised(Refused):
-    """The guarantee asked for cannot be given here."""
+    """The guarantee cannot be given here."""
 
     code = "not-promised"
 
@@ -156,13 +138,13 @@ class Unreachable(Refused):
 
 
 class Fault(Exception):
-    """Our failure. Its text is for the operator's log and is never shown to an analyst."""
+    """Our failure, never the caller's. Its text is for the operator's log, not for analysts."""
 
     code = "fault"
 
 
 class EngineFault(Fault):
-    """The engine failed. Whatever it said stays inside, for it may quote rows."""
+    """The engine failed. Its own message is withheld, because it may quote rows."""
 
     code = "engine-fault"
 
@@ -189,20 +171,19 @@ _HOUSE = Path(__file__).parent
 def refuse(key: str, /, **facts: object) -> Refused:
     """The refusal that a room's `refusals.toml` has under a key, ready to be raised.
 
-    Every entry has three sentences, `what`, `allowed` and `fix`, in which `{name}` stands for the
-    fact of that name, and the `kind` of refusal. Its key is its public code, unless it is one of
-    several entries with one `code`. Whatever else it has becomes a fact too.
+    An entry has a `kind` and three sentences, `what`, `allowed` and `fix`, in which `{name}` stands
+    for the fact of that name. Its key is its public code, unless it names another `code`. Further
+    entries become facts.
 
     Parameters
         key: the room, a dot and the entry: "ledger.ledger-closed".
         facts: what the sentences name, and what a caller may want to read off the refusal.
     """
     room, _, entry = key.partition(".")
-    found = dict(catalogue(room)[entry])
-    kind = KINDS[found.pop("kind")]
-    what, allowed, fix = (found.pop(part).format(**facts) for part in ("what", "allowed", "fix"))
-    code = found.pop("code", entry)
-    return kind(what, allowed, fix, code=code, **{**found, **facts})
+    given = dict(catalogue(room)[entry])
+    kind = KINDS[given.pop("kind")]
+    what, allowed, fix = (given.pop(part).format(**facts) for part in ("what", "allowed", "fix"))
+    return kind(what, allowed, fix, code=given.pop("code", entry), **{**given, **facts})
 
 
 @cache
@@ -213,7 +194,7 @@ def catalogue(room: str) -> Mapping[str, Mapping[str, str]]:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A sentence that points at the known name most like `word`, or lists them all.
+    """A sentence that names the known name nearest to `word`, or lists all.
 
     Example
         >>> nearest("sensitivty", ["sensitivity", "epsilon"])

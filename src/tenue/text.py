@@ -1,4 +1,4 @@
-"""How facts are written for people: a number, a page of text, a small table."""
+"""Formats numbers, tables and pages as text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def exactly(number: Fraction) -> str:
 
 
 def shortly(number: float, digits: int = 3) -> str:
-    """An error or a distance: few digits, whole from a thousand on.
+    """An error or a distance with few digits; from 1,000 on, a whole number.
 
     Example
         >>> shortly(0.123456), shortly(12345.6), shortly(math.inf), shortly(0.123456, digits=4)
@@ -44,14 +44,14 @@ def shortly(number: float, digits: int = 3) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A rational as an int, or the double nearest to it; anything else as it is."""
+    """A rational as an int, or as the nearest double; any other value unchanged."""
     if not isinstance(value, Fraction):
         return value
     return int(value) if value.denominator == 1 else nearest_float(value)
 
 
 def nearest_float(value: Fraction) -> float:
-    """The double nearest to a rational, which is infinite for what no double holds.
+    """The double nearest to a rational; infinite beyond the largest double.
 
     Example
         >>> nearest_float(Fraction(1, 10)), nearest_float(Fraction(-(10**400)))
@@ -64,7 +64,7 @@ def nearest_float(value: Fraction) -> float:
 
 
 def readable(value: Any) -> str:
-    """The value of an answer, with its thousands apart.
+    """The value of an answer, with separators of thousands.
 
     Example
         >>> readable(Fraction(1234567)), readable(0.5), readable("flu"), readable(None)
@@ -114,19 +114,18 @@ def named(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-# -- Text for a terminal: facts beside their names, sections, lines that end in time ---------------
+# -- Text for a terminal: facts beside their names, sections, wrapped lines ------------------------
 
 WIDTH = 79
 _KEPT = "\N{NO-BREAK SPACE}%"
 
 
 def notes(texts: Iterable[str]) -> list[str]:
-    """The lines of the notes below a table, each after a blank line; a note may have several."""
-    return [line for text in texts for line in ("", *_wrapped(text))]
-
-
-def _wrapped(text: str) -> list[str]:
-    return [line for part in text.splitlines() for line in hanging(part).splitlines()]
+    """The lines of the notes below a table, wrapped, each note after a blank line."""
+    lines = []
+    for text in texts:
+        lines += ["", *(line for part in text.splitlines() for line in hanging(part).splitlines())]
+    return lines
 
 
 def facts(lines: Sequence[tuple[str, str]]) -> list[str]:
@@ -147,7 +146,7 @@ def wrapped_facts(lines: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def hanging(text: str, before: str = "") -> str:
-    """A text wrapped so that its further lines begin below its first word; 95 % stays together."""
+    """A text wrapped so that its further lines begin below its first word; 95 % is not split."""
     indent = " " * len(before)
     wrapped = textwrap.fill(
         text.replace(" %", _KEPT),
@@ -161,7 +160,7 @@ def hanging(text: str, before: str = "") -> str:
 
 
 def section(title: str, lines: Iterable[str], bullet: str = "") -> str:
-    """A title and its lines, indented; a line that is part of a table stays as it is."""
+    """A title and its lines, indented; a line of a table is not wrapped."""
     shown = [title]
     for line in lines:
         in_table = line.startswith(" ") or "   " in line
@@ -185,7 +184,7 @@ _MOST_ROWS = 200
 
 
 def text_table(rows: Sequence[Sequence[str]], left: int = 0) -> list[str]:
-    """The lines of a table; the first `left` columns start at their left, the others end right.
+    """The lines of a table; the first `left` columns are left-aligned, the others right-aligned.
 
     Example
         >>> text_table([["name", "n"], ["a", "10"]], left=1)
@@ -194,8 +193,8 @@ def text_table(rows: Sequence[Sequence[str]], left: int = 0) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if index < left else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     ]
@@ -204,7 +203,7 @@ def text_table(rows: Sequence[Sequence[str]], left: int = 0) -> list[str]:
 def html_table(
     rows: Sequence[Sequence[str]], before: Iterable[str] = (), after: Iterable[str] = ()
 ) -> str:
-    """A table whose first row is its header, with paragraphs around it; long ones are cut.
+    """A table whose first row is its header, with paragraphs around it; truncated if it is long.
 
     Example
         >>> html_table([["n"], ["<1"]])
@@ -222,14 +221,14 @@ def html_table(
 
 
 def escaped(text: str) -> str:
-    """The text, with the signs that mean something in HTML written out."""
+    """The text with HTML's special characters escaped."""
     import html  # takes longer to load than an answer to print
 
     return html.escape(text)
 
 
 def paragraphs(texts: Iterable[str]) -> str:
-    """Each text as a paragraph; its lines stay lines."""
+    """Each text as a paragraph, with its line breaks."""
     return "".join(f"<p>{'<br>'.join(map(escaped, text.splitlines()))}</p>" for text in texts)
 
 

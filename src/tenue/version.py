@@ -1,11 +1,11 @@
-"""The version, in one place; and the layout of answers, which outlives versions."""
+"""The version of Tenue, and of the layout of stored answers."""
 
 VERSION = "0.2.0.dev0"
 
 LAYOUT = 3
-"""Whoever changes what a question measures, or how its answer is stored, adds one.
+"""To be increased by every change of what a question measures, or of how its answer is stored.
 
-It is part of the key under which an answer is kept. While it stays, a repeated question is answered
-from the ledger free of charge, whatever version asks; once it changes, no stored answer is read as
-what it was not.
+It is part of the key under which an answer is stored. As long as it is the same, every version
+answers a repeated question from the ledger free of charge; a change prevents that a stored answer
+is misread.
 """

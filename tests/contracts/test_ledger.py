@@ -615,7 +615,7 @@ def test_an_anchor_moves_forward_only(
     for _ in range(3):
         beside.open_dataset(f"x{_}", 5, neighbours="replace")
     kept = path.read_bytes()
-    for made, reason in ((behind, "has 1 entries"), (beside, "not the one")):
+    for made, reason in ((behind, "has 1 entries"), (beside, "not the anchored one")):
         found = made.verify(path)
         assert not found
         assert reason in found.reason

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from . import options
-from .parser import Argument, Option, say
+from .parser import Argument, say
+
+if TYPE_CHECKING:
+    from ..ask.answer import Answer
+    from ..ask.answers import Answers
+    from ..ask.belief.answer import Believed
+    from ..ask.grouping_sets import GroupedAnswer
 
 
 def ask(
@@ -26,15 +32,7 @@ def ask(
     fresh: options.Fresh = False,
     prior: options.Prior = None,
     delta: options.Delta = None,
-    individual: Annotated[
-        bool,
-        Option(
-            "--individual",
-            help="Answer with individual differential privacy, which is weaker than differential "
-            "privacy and has a ledger column of its own.",
-            group=options.PRICE,
-        ),
-    ] = False,
+    individual: options.Individual = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Ask a question, in SQL. The answer is private; the ledger is debited before a row is read.
@@ -46,19 +44,12 @@ def ask(
     """
     stated = locals()
     options.one_or_file(sql, file, stated)
-    if file is not None:
-        questions = options.questions_in(file)
-        with options.opened(schema, ledger, analyst, source) as data:
-            answers = data.ask_many(
-                questions, key=key, fresh=fresh, **options.terms_of(stated, many=True)
-            )
-            say(answers.to_json() if as_json else f"{answers}\n{options.left(data)}")
-        return
-    assert sql is not None  # noqa: S101 - one of the two is given
+    questions = None if file is None else options.questions_in(file)
+    answer: Answer | Answers | Believed | GroupedAnswer
     with options.opened(schema, ledger, analyst, source) as data:
-        answer = data.ask(sql, key=key, fresh=fresh, **options.terms_of(stated, many=False))
-        if as_json:
-            say(answer.to_json())
-            return
-        say(str(answer))
-        say(options.left(data))
+        terms = options.terms_of(stated, many=questions is not None)
+        if questions is not None:
+            answer = data.ask_many(questions, key=key, fresh=fresh, **terms)
+        else:
+            answer = data.ask(str(sql), key=key, fresh=fresh, **terms)
+        say(answer.to_json() if as_json else f"{answer}\n{options.left(data)}")

@@ -1,4 +1,4 @@
-"""Measure k, l and t of a file, and say by the exit code whether they are as required."""
+"""Measure k, l and t of a file; the exit code says whether they are as required."""
 
 from __future__ import annotations
 
@@ -10,15 +10,8 @@ from typing import Annotated, Any
 from ..errors import refuse
 from ..text import hanging
 from .messages import spoken
-from .options import AsJson, Confidential, QuasiIdentifiers
-from .parser import Argument, Option, say
-
-UNMET = 3
-"""The exit code of a file that was measured and is not as required.
-
-That is an answer, neither a refusal (2: nothing was measured) nor a fault (1: something broke), and
-a script must be able to tell the three apart.
-"""
+from .options import AsJson, Confidential, QuasiIdentifiers, columns_in
+from .parser import Argument, Option, conclude
 
 _REQUIRED = ("k", "l", "t")
 
@@ -49,7 +42,8 @@ def check(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure k-anonymity, l-diversity and t-closeness. Of any file, whoever made it.
+    """Measure k-anonymity, l-diversity and t-closeness. Accepts any file, not only releases of
+    Tenue.
 
     Example
         tenue check out/table.csv --quasi-identifiers age,zip \\
@@ -63,8 +57,8 @@ def check(
         found = measured(
             table,
             schema=schema,
-            quasi_identifiers=_names(quasi_identifiers),
-            confidential=_names(confidential),
+            quasi_identifiers=columns_in(quasi_identifiers),
+            confidential=columns_in(confidential),
             unit=unit,
         )
         unmet = found.unmet(**required) if required else ()
@@ -73,15 +67,11 @@ def check(
         text = json.dumps({**found.to_dict(), **asked})
     else:
         text = _verdict(required, unmet) + str(found)
-    try:
-        say(text)
-    finally:
-        if unmet:  # whether anybody could read it or not
-            raise SystemExit(UNMET)
+    conclude(text, met=not unmet)
 
 
 def _requirements(text: str | None) -> dict[str, Any]:
-    """What is required, as it is written: k=5,l=2,t=0.3."""
+    """The requirements, written k=5,l=2,t=0.3."""
     required = {}
     for part in [] if text is None else text.split(","):
         name, equals, value = (word.strip() for word in part.partition("="))
@@ -93,16 +83,12 @@ def _requirements(text: str | None) -> dict[str, Any]:
 
 def _verdict(required: dict[str, Any], unmet: Sequence[str]) -> str:
     """The first lines of the screen; nothing if nothing is required."""
-    if required and not unmet:
-        least = [
-            f"{name} at {'most' if name == 't' else 'least'} {required[name]}" for name in required
-        ]
-        return f"Met: {', '.join(least)}.\n\n"
-    return "".join(hanging(f"NOT MET: {text}") + "\n" for text in unmet) + ("\n" if unmet else "")
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    if unmet:
+        return "".join(hanging(f"NOT MET: {text}") + "\n" for text in unmet) + "\n"
+    limits = [
+        f"{name} at {'most' if name == 't' else 'least'} {required[name]}" for name in required
+    ]
+    return f"Met: {', '.join(limits)}.\n\n" if limits else ""
 
 
 def _check_file(table: str) -> None:

@@ -7,30 +7,29 @@ from pathlib import Path
 from typing import Annotated
 
 from .messages import spoken
-from .options import AsJson, Confidential, QuasiIdentifiers
+from .options import AsJson, Confidential, QuasiIdentifiers, columns_in
 from .parser import Argument, Option, say
 
 
 def compare(
     original: Annotated[str, Argument(help="The table as it was: a CSV or Parquet file.")],
-    released: Annotated[str, Argument(help="What was made of it, by anyone.")],
+    released: Annotated[str, Argument(help="The release, made by anyone.")],
     schema: Annotated[
         Path | None, Option(help="The schema: roles, domains and taxonomies.")
     ] = None,
     quasi_identifiers: QuasiIdentifiers = None,
     confidential: Confidential = None,
     unrelated: Annotated[
-        bool,
-        Option("--unrelated", help="Row i is not the same record in both: compare whole tables."),
+        bool, Option(help="Row i is not the same record in both: compare whole tables.")
     ] = False,
     report: Annotated[
         Path | None, Option(help="Where to write report.html, for you alone.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a release made by anyone beside its original. It says what the release risks and what
-    it is worth. Row i of both is held to be the same record, unless they have different numbers of
-    rows or a certificate of Tenue lies beside the release: then they are compared as wholes.
+    """Measure risk and utility of a release made by anyone. Row i of release and original is taken
+    to be the same record, unless their numbers of rows differ or a certificate of Tenue lies beside
+    the release: then they are compared as whole tables.
 
     Example
         tenue compare census.csv released.csv --schema census.toml --report risk.html
@@ -43,8 +42,8 @@ def compare(
             original,
             released,
             schema=schema,
-            quasi_identifiers=names(quasi_identifiers),
-            confidential=names(confidential),
+            quasi_identifiers=columns_in(quasi_identifiers),
+            confidential=columns_in(confidential),
             related=False if unrelated else None,
         )
         if report is not None:
@@ -56,8 +55,3 @@ def compare(
     if report is not None:
         say(f"\nWrote {report}.")
     say("\nKeep this to yourself: it was computed from the original.")
-
-
-def names(text: str | None) -> list[str] | None:
-    """Columns as they are written: age,zip."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

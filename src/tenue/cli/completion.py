@@ -1,4 +1,4 @@
-"""Print what makes a shell complete verbs, options, values and names of files."""
+"""Print a script with which a shell completes verbs, options, values and names of files."""
 
 from __future__ import annotations
 
@@ -52,17 +52,18 @@ compdef _tenue tenue
 
 
 class Choice(NamedTuple):
-    """What may stand somewhere: words, and names of files."""
+    """The possible next words: some words, and names of files."""
 
     words: tuple[str, ...] = ()
     files: bool = False
 
 
 class Place(NamedTuple):
-    """A command with what may follow it.
+    """A command.
 
     path: as it is typed: "tenue ledger show".
-    verbs: the commands below it, with what they do.
+    verbs: the commands below it.
+    known: its parameters.
     """
 
     path: str
@@ -71,36 +72,40 @@ class Place(NamedTuple):
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        return tuple(one for one in self.known if isinstance(one.said, Option))
+        return tuple(one for one in self.known if isinstance(one.declared, Option))
 
     @property
     def follows(self) -> Choice:
-        """What may be the next word, if no option waits for its value."""
+        """The next word, if no option lacks its value."""
         names = [name for one in self.options for name in one.names]
-        arguments = [one for one in self.known if isinstance(one.said, Argument)]
-        words = [word for one in arguments for word in one.words]
-        files = any(one.names_files and not one.words for one in arguments)
         version = () if " " in self.path else ("--version",)
+        words, files = self.arguments
         return Choice((*self.verbs, *words, *names, *version, *HELP), files)
 
     @property
+    def arguments(self) -> Choice:
+        """The positional arguments."""
+        found = [one for one in self.known if isinstance(one.declared, Argument)]
+        words = tuple(word for one in found for word in one.words)
+        return Choice(words, any(one.names_files and not one.words for one in found))
+
+    @property
     def values(self) -> Iterator[tuple[tuple[str, ...], Choice]]:
-        """The names of each option that takes a value, and what that may be."""
+        """The names of each option with a value, and its possible values."""
         for one in self.options:
             if one.metavar:
                 yield one.names, Choice(one.suggested, one.names_files)
 
 
 def places(app: App) -> list[Place]:
-    """Every command, those that have commands below them first."""
-    below = [(f"{app.name} {name}", verb) for name, verb in app.verbs.items()]
+    """Every command, those with commands below them first."""
     own = ("help", *app.verbs) if app.version is not None else tuple(app.verbs)
     found = [Place(app.name, own, ())]
-    for path, verb in below:
+    for name, verb in app.verbs.items():
         if isinstance(verb, App):
             found += places(verb)
         else:
-            found.append(Place(path, (), tuple(parameters(verb))))
+            found.append(Place(f"{app.name} {name}", (), tuple(parameters(verb))))
     return found
 
 
@@ -132,8 +137,8 @@ def bash(found: list[Place]) -> str:
     def reply(choice: Choice) -> str:
         words = f'COMPREPLY=($(compgen -W "{" ".join(choice.words)}" -- "$current"))'
         files = "local IFS=$'\\n'; COMPREPLY+=($(compgen -f -- \"$current\"))"
-        said = (words if choice.words else "", files if choice.files else "", "return")
-        return "; ".join(filter(None, said))
+        steps = (words if choice.words else "", files if choice.files else "", "return")
+        return "; ".join(filter(None, steps))
 
     return _filled(BASH, found, reply)
 
@@ -173,23 +178,16 @@ def fish(found: list[Place]) -> str:
             lines.append(f"complete -c tenue -n '{where}' -a '{' '.join(place.verbs)}'")
             continue
         start = f"complete -c tenue -n '{seen}'"
-        follows = Choice(
-            tuple(
-                word for one in place.known if isinstance(one.said, Argument) for word in one.words
-            ),
-            place.follows.files,
-        )
-        if follows.words or follows.files:
-            lines.append(start + _fish_choice(follows))
+        if any(place.arguments):
+            lines.append(start + _fish_choice(place.arguments))
         for one in place.options:
             names = "".join(
                 f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}"
                 for name in one.names
             )
-            value = (
-                f" -r{_fish_choice(Choice(one.suggested, one.names_files))}" if one.metavar else ""
-            )
-            about = one.said.help.partition(". ")[0].replace("'", "\\'")
+            choice = Choice(one.suggested, one.names_files)
+            value = f" -r{_fish_choice(choice)}" if one.metavar else ""
+            about = one.declared.help.partition(". ")[0].replace("'", "\\'")
             lines.append(f"{start}{names}{value} -d '{about}'")
     return "\n".join(lines)
 

@@ -1,10 +1,11 @@
-"""The whole story on made-up tables: noise, a question explained, asked and paid for; releases."""
+"""A demonstration on made-up tables: noise, questions, ledger, releases."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -69,7 +70,7 @@ def _write(folder: Path, name: str, rows: int, seed: int, schema: str) -> Path:
 
     from ..noise.source import Seeded
 
-    # repeatable words: the rows are made up, nothing about them is private
+    # bits of a seed: the rows are made up, nothing about them is private
     words = Seeded(seed).words(4 * rows, 32).reshape(4, rows).astype(np.float64) / 2**32
     age = 18 + np.floor(words[0] ** 1.3 * 73)
     region = np.asarray(REGIONS)[(words[1] ** 1.2 * 4).astype(int)]
@@ -89,8 +90,6 @@ def _write(folder: Path, name: str, rows: int, seed: int, schema: str) -> Path:
     path.write_text(schema, encoding="utf-8")
     return path
 
-
-# The whole story on made-up tables: noise, a question explained, asked, paid for; two releases.
 
 QUESTIONS = (
     "SELECT COUNT(*) FROM people WHERE income > 50000",
@@ -131,7 +130,7 @@ def demo(
         return
     _show(epsilon, one, many, asked, release, out)
     _show_private(plan, private, out)
-    _show_prompt(out)
+    say(f'\nYour turn:\n{command_name()} ask --schema {out}/people.toml --epsilon 0.5 "{YOURS}"\n')
 
 
 def _one_answer(epsilon: float) -> Rows:
@@ -169,7 +168,7 @@ def _many_answers(epsilon: float) -> Rows:
 
 
 def _asked(epsilon: str, out: Path) -> dict[str, Any]:
-    """The made-up table, asked. Its ledger starts anew: nobody in it exists."""
+    """Answers about the made-up table, with a new ledger in every run."""
     from ..ask.dataset import protect
 
     for stale in out.glob("people.ledger*"):
@@ -208,69 +207,74 @@ def _private(out: Path) -> tuple[Any, Any]:
 
 
 def _show(epsilon: str, one: Rows, many: Rows, asked: Any, release: Any, out: Path) -> None:
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
 
     console = Console(highlight=False)
+    plainly = partial(console.print, markup=False, soft_wrap=True)
     console.print("\n[bold]Tenue[/bold]: the least noise that keeps the promise\n")
 
+    numbers = ("variance", "absolute_error", "interval", "loss")
+    rows = [[row["law"], *(f"{row[name]:.4g}" for name in numbers)] for row in one]
+    names = ("law", "variance", "mean |error|", "95 % within ±", "loss")
     title = f"1. Noise for one answer, sensitivity 1, epsilon {epsilon}"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for name in ("law", "variance", "mean |error|", "95 % within ±", "loss"):
-        table.add_column(name, justify="left" if name == "law" else "right", no_wrap=True)
-    for row in one:
-        numbers = (row["variance"], row["absolute_error"], row["interval"], row["loss"])
-        table.add_row(row["law"], *(f"{number:.4g}" for number in numbers))
-    console.print(table)
-
-    title = "2. Many answers at once: variance of each"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for name in ("answers", "Laplace", "box", "same-sign box", "saved"):
-        table.add_column(name, justify="right")
-    for row in many:
-        spreads = [f"{row[name]:.4g}" for name in ("laplace", "any", "same")]
-        table.add_row(str(row["answers"]), *spreads, f"{1 - row['same'] / row['laplace']:.0%}")
-    console.print(table)
+    console.print(_table(title, names, rows, left=1))
+    rows = [
+        [
+            str(row["answers"]),
+            *(f"{row[name]:.4g}" for name in ("laplace", "any", "same")),
+            f"{1 - row['same'] / row['laplace']:.0%}",
+        ]
+        for row in many
+    ]
+    names = ("answers", "Laplace", "box", "same-sign box", "saved")
+    console.print(_table("2. Many answers at once: variance of each", names, rows))
 
     console.print(f"[bold]3. A made-up table[/bold] in {out}/: people.parquet, people.toml\n")
     console.print("[bold]4. Explain[/bold] (reads no rows, costs nothing)\n")
-    console.print(str(asked["plan"]), markup=False, soft_wrap=True)
+    plainly(str(asked["plan"]))
     console.print("\n[bold]5. Ask[/bold] (the ledger is debited before a row is read)")
     for answer in asked["answers"]:
-        console.print(f"\n{answer.plan.sql}", style="cyan", markup=False, soft_wrap=True)
-        console.print(str(answer), markup=False, soft_wrap=True)
+        plainly(f"\n{answer.plan.sql}", style="cyan")
+        plainly(str(answer))
     console.print("\nThe first question again:", style="cyan")
-    console.print(str(asked["again"]), markup=False, soft_wrap=True)
+    plainly(str(asked["again"]))
     console.print("\n[bold]6. The ledger[/bold]\n")
-    console.print(asked["budget"], markup=False, soft_wrap=True)
-    console.print(asked["verified"], markup=False, soft_wrap=True)
+    plainly(asked["budget"])
+    plainly(asked["verified"])
     console.print(f"\n[bold]7. Publish[/bold] a protected copy: {out}/published")
     console.print(f"   Open {out}/published/report.html in a browser.\n", soft_wrap=True)
-    console.print(str(release.certificate), markup=False, soft_wrap=True)
+    plainly(str(release.certificate))
     console.print("\nFor the holder alone:", style="cyan")
-    console.print(str(release.risk).splitlines()[0], markup=False, soft_wrap=True)
-    console.print(str(release.utility).splitlines()[0], markup=False, soft_wrap=True)
+    plainly(str(release.risk).splitlines()[0])
+    plainly(str(release.utility).splitlines()[0])
+
+
+def _table(title: str, names: Sequence[str], rows: list[list[str]], left: int = 0) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for index, name in enumerate(names):
+        table.add_column(name, justify="left" if index < left else "right", no_wrap=left > 0)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def _show_private(plan: Any, release: Any, out: Path) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
+    plainly = partial(console.print, markup=False, soft_wrap=True)
     console.print(f"\n[bold]8. Publish[/bold] a private table of other people: {out}/private\n")
-    console.print(str(plan), markup=False, soft_wrap=True)
-    console.print(f"\nPromised: {release.certificate.promise}.", markup=False, soft_wrap=True)
+    plainly(str(plan))
+    plainly(f"\nPromised: {release.certificate.promise}.")
     console.print("\nFor the holder alone:", style="cyan")
-    console.print(release.utility.in_short, markup=False, soft_wrap=True)
-
-
-def _show_prompt(out: Path) -> None:
-    command = f"{command_name()} ask --schema {out}/people.toml --epsilon 0.5"
-    say(f'\nYour turn:\n{command} "{YOURS}"\n')
+    plainly(release.utility.in_short)
 
 
 def command_name() -> str:
-    """How a person at this prompt calls Tenue: `tenue` if that is found, else where it lies."""
+    """The command that starts Tenue at this prompt: `tenue` if it is on the path."""
     script = Path(sys.executable).with_name("tenue")
     found = shutil.which("tenue")
     if found is not None and script.exists() and script.samefile(found):

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..errors import refuse
-from .check import UNMET
 from .messages import spoken
 from .options import AsJson
-from .parser import Argument, Option, say
+from .parser import Argument, Option, conclude
 
 if TYPE_CHECKING:
     from ..engine.finding import Finding, Verdict
@@ -48,11 +47,7 @@ def doctor(
         text = json.dumps({**facts, "findings": listed})
     else:
         text = "\n".join([*map(_line, found), "", _verdict(verdicts)])
-    try:
-        say(text)
-    finally:
-        if verdicts != {"fine"}:  # whether anybody could read it or not
-            raise SystemExit(UNMET)
+    conclude(text, met=verdicts == {"fine"})
 
 
 def _line(finding: Finding) -> str:
@@ -63,7 +58,7 @@ def _line(finding: Finding) -> str:
 
 def _verdict(verdicts: set[Verdict]) -> str:
     if "missing" in verdicts:
-        return "Not ready: mend what is missing, then look again."
+        return "Not ready: supply what is missing, then run tenue doctor again."
     if "too much" in verdicts:
         return "Ready for its holder. Named analysts are refused until the role may only read."
     return "Ready. Every row is read once when the holder first opens the table."

@@ -16,12 +16,12 @@ def run() -> NoReturn:
     """Runs the verb that was typed, and ends the process with its exit code.
 
     Guarantee
-        What could not be written is no success: the exit code is then 1, unless the verb has one
-        that says more.
+        If standard output cannot be written, the exit code is not 0: it is 1, unless the verb has
+        a more specific one.
     """
-    if sys.stdout is None:  # it was closed; a file that cannot be written fails when it is used
+    if sys.stdout is None:  # closed: a file that cannot be written fails when it is used
         sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - until the end
-    if sys.stderr is None:  # it was closed; to say nothing there is no failure
+    if sys.stderr is None:  # closed: a message that is lost there is not a failure
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
     try:
         main()
@@ -30,9 +30,9 @@ def run() -> NoReturn:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        if status != 1:  # else it was said
+        if status != 1:  # else it was reported
             sys.stderr.write(f"Something failed on our side ({Fault.code}): {UNWRITTEN}\n")
         status = status or 1
-        with suppress(OSError, ValueError):  # what Python flushes at its exit must go somewhere
+        with suppress(OSError, ValueError):  # Python flushes standard output at its exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(status)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from . import options
 from .parser import Argument, say
+
+if TYPE_CHECKING:
+    from ..ask.belief.answer import BeliefPlan
+    from ..ask.plan.plan import Plan
+    from ..ask.workload.explain import WorkloadPlan
 
 
 def explain(
@@ -38,10 +43,9 @@ def explain(
 
     options.one_or_file(sql, file, stated)
     terms = options.terms_of(stated, many=file is not None)
+    plan: Plan | BeliefPlan | WorkloadPlan
     if file is not None:
-        many = explain_many(options.questions_in(file), Schema.load(schema), **terms)
-        say(many.to_json() if as_json else str(many))
-        return
-    assert sql is not None  # noqa: S101 - one of the two is given
-    plan = explained(sql, Schema.load(schema), Terms(**terms))
+        plan = explain_many(options.questions_in(file), Schema.load(schema), **terms)
+    else:
+        plan = explained(str(sql), Schema.load(schema), Terms(**terms))
     say(plan.to_json() if as_json else str(plan))

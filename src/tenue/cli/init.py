@@ -31,16 +31,12 @@ def init(
     ] = "both",
     bounds_from_data: Annotated[
         bool,
-        Option(
-            "--bounds-from-data",
-            help="Fill bounds and categories from the rows. The schema is then not private.",
-        ),
+        Option(help="Fill bounds and categories from the rows. The schema is then not private."),
     ] = False,
-    force: Annotated[bool, Option("--force", help="Overwrite a schema that is there.")] = False,
+    force: Annotated[bool, Option(help="Overwrite an existing schema.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draft a schema for a table. Types come from the file; what only you can decide is a marked
-    blank.
+    """Draft a schema for a table. Types come from the file; your decisions are marked blanks.
 
     Example
         tenue init census.csv --for publish
@@ -67,9 +63,10 @@ def init(
         return
     say(f"Wrote {target} with {len(columns)} columns.")
     if identifiers:
-        say(f"Declared as identifiers: {', '.join(identifiers)}. Correct what names nobody.")
+        names = ", ".join(identifiers)
+        say(f"Declared as identifiers: {names}. Correct those that do not identify a person.")
     if marks:
-        say(f"Marks of missing values are in: {', '.join(marks)}. Check them in the file.")
+        say(f"Missing-value markers were found in: {', '.join(marks)}. Check them in the schema.")
     if bounds_from_data:
         say("NOT PRIVATE: bounds and categories were read from the rows. Review them.")
     say(f'{blanks} blanks are marked "{BLANK}": fill them; the file does not load before.')
@@ -84,7 +81,7 @@ def _stem(data: str) -> str:
 
 
 def _name(data: str) -> tuple[str, Path]:
-    """What the table may be called, and the folder where its schema is put."""
+    """A name for the table, and the folder for its schema."""
     if "://" in data:
         file, _, table = data.partition("://")[2].partition("#")
         words, folder = table.rpartition(".")[2] or Path(file).stem, Path()

@@ -1,9 +1,10 @@
-"""Look at a ledger."""
+"""Show, verify, export or anchor a ledger."""
 
 from __future__ import annotations
 
 import json
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,10 @@ from .parser import App, Argument, Option, say, written
 app = App("tenue ledger", "Show, verify, export or anchor what was spent.")
 _VERIFIED = ("ok", "entries", "head", "first_bad", "reason")
 _COMPARED = ("ok", "dataset", "entry", "reason")
+_BALANCE = (
+    *("dataset", "neighbours", "protocol", "total", "spent", "remaining"),
+    *("total_delta", "spent_delta", "individual"),
+)
 LedgerPlace = Annotated[str, Argument(help="The ledger's file, or its address.")]
 
 
@@ -32,7 +37,7 @@ def show(
     last: Annotated[int, Option(help="How many of the latest questions to show.", least=0)] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show what was spent and what remains. Of every data set, with the latest questions.
+    """Show what was spent and what remains. For every data set, with the latest questions.
 
     Example
         tenue ledger show census.ledger --last 20
@@ -58,7 +63,7 @@ def show(
         kind = "" if debit.column == "dp" else " individual"
         delta = f" delta {line['delta']}" if debit.delta else ""
         end = "" if debit.outcome == "answered" else f" ({debit.outcome})"
-        words = line["asked"] or "a question that was not written down"
+        words = line["asked"] or "a question without a recorded text"
         price = f"epsilon {line['epsilon']}{kind}{delta}{end}"
         say(f"  {debit.time[:16]}  {debit.analyst}  {price}\n{hanging(words, '    ')}")
 
@@ -68,29 +73,27 @@ def verify(
     path: LedgerPlace,
     anchor: Annotated[Path | None, Option(help="An anchor kept elsewhere.")] = None,
     certificate: Annotated[
-        Path | None, Option(help="A certificate.json: was it made by a schema of this ledger?")
+        Path | None, Option(help="A certificate.json: was it issued under a schema of this ledger?")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recount everything. Exit code 1 if something was changed, or a certificate is not from
-    it.
+    """Verify every entry. Exit code 1 if something was changed, or a certificate is not of this
+    ledger.
 
     Example
         tenue ledger verify census.ledger --anchor census.anchor.json
     """
     with _opened(path) as ledger:
         found = ledger.verify(anchor=anchor)
-        told = None if certificate is None else ledger.verify_certificate(certificate)
+        compared = None if certificate is None else ledger.verify_certificate(certificate)
     if as_json:
         facts = {name: getattr(found, name) for name in _VERIFIED}
-        if told is not None:
-            facts["certificate"] = {name: getattr(told, name) for name in _COMPARED}
+        if compared is not None:
+            facts["certificate"] = {name: getattr(compared, name) for name in _COMPARED}
         say(json.dumps(facts))
     else:
-        say(str(found))
-        if told is not None:
-            say(str(told))
-    if not found or (told is not None and not told):
+        say(str(found) if compared is None else f"{found}\n{compared}")
+    if not found or (compared is not None and not compared):
         raise SystemExit(1)
 
 
@@ -124,7 +127,7 @@ def anchor(
     out: Annotated[Path, Option(help="A file that belongs on another machine.")],
     as_json: AsJson = False,
 ) -> None:
-    """Write down how far the ledger has come. A later truncation or rollback is then detected.
+    """Record the last entry of the ledger. A later truncation or rollback is then detected.
 
     Example
         tenue ledger anchor census.ledger --out census.anchor.json
@@ -138,36 +141,18 @@ def anchor(
 
 
 def _as_line(debit: Any) -> dict[str, Any]:
-    from ..text import exactly
-
-    return {
-        "entry": debit.sequence,
-        "time": debit.time,
-        "dataset": debit.dataset,
-        "analyst": debit.analyst,
-        "column": debit.column,
-        "epsilon": exactly(debit.epsilon),
-        "delta": exactly(debit.delta),
-        "asked": debit.asked,
-        "outcome": debit.outcome,
-    }
+    fields = {name: _plain(value) for name, value in vars(debit).items()}
+    return {"entry": fields.pop("sequence"), **fields}
 
 
 def _as_dict(balance: Any) -> dict[str, Any]:
+    facts = {name: _plain(getattr(balance, name)) for name in _BALANCE}
+    quotas = [{"analyst": one.analyst, "spent": _plain(one.spent)} for one in balance.analysts]
+    total = _plain(balance.total_individual)
+    return {**facts, "individual_total": total, "releases": balance.releases, "analysts": quotas}
+
+
+def _plain(value: Any) -> Any:
     from ..text import exactly
 
-    most = balance.total_individual
-    return {
-        "dataset": balance.dataset,
-        "neighbours": balance.neighbours,
-        "protocol": balance.protocol,
-        "total": exactly(balance.total),
-        "spent": exactly(balance.spent),
-        "remaining": exactly(balance.remaining),
-        "total_delta": exactly(balance.total_delta),
-        "spent_delta": exactly(balance.spent_delta),
-        "individual": exactly(balance.individual),
-        "individual_total": None if most is None else exactly(most),
-        "releases": balance.releases,
-        "analysts": [{"analyst": q.analyst, "spent": exactly(q.spent)} for q in balance.analysts],
-    }
+    return exactly(value) if isinstance(value, Fraction) else value

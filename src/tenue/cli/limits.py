@@ -1,4 +1,4 @@
-"""Suggest limits of what one person may add."""
+"""Suggest contribution limits."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ def limits(
     epsilon: options.Epsilon = None,
     by: Annotated[
         list[str] | None,
-        Option("--by", help="A group of a typical question, as in GROUP BY.", value="GROUP"),
+        Option(help="A group of a typical question, as in GROUP BY.", value="GROUP"),
     ] = None,
     column: Annotated[
         str | None,
-        Option(help="The column whose sums of one person shall be limited.", value="COLUMN"),
+        Option(help="The column whose sum over one person's rows is limited.", value="COLUMN"),
     ] = None,
     quantiles: Annotated[
         str | None,
         Option(
-            help="The shares of persons that a limit leaves whole: 0.5,0.8,0.95 if not given.",
+            help="The shares of persons whom a limit does not truncate; 0.5,0.8,0.95 if not given.",
             value="SHARES",
         ),
     ] = None,
@@ -37,8 +37,8 @@ def limits(
     fresh: options.Fresh = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Suggest limits of what one person may add. Shows private quantiles of the rows, groups and
-    sums of a person, and the noise at each; it is paid like a question.
+    """Suggest contribution limits. Shows private quantiles of the rows, groups and sums of a
+    person, and the noise at each; it is paid like a question.
 
     Example
         tenue limits --schema visits.toml --epsilon 1 --by ward --column cost
@@ -56,8 +56,4 @@ def limits(
             key=key,
             fresh=fresh,
         )
-        if as_json:
-            say(found.to_json())
-            return
-        say(str(found))
-        say(options.left(data))
+        say(found.to_json() if as_json else f"{found}\n{options.left(data)}")

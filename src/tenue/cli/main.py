@@ -1,4 +1,4 @@
-"""Finds the verb, and turns every refusal into three sentences and exit code 2."""
+"""Runs the verb that was typed; a refusal is three sentences and exit code 2."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .messages import in_options
 from .parser import App
 
 UNFORESEEN = (
-    "{where}. This is an error in Tenue; what was paid stays paid. Please report these words. "
+    "{where}. This is an error in Tenue; what was paid stays paid. Please report this message. "
     "TENUE_TRACEBACK=1 shows more, which may quote rows of the table."
 )
 
@@ -49,8 +49,8 @@ app.command("completion")(completion.completion_of(app))
 
 def main() -> None:
     """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check`, `doctor` and `papers`, not as
-    wanted. Nobody sees a traceback for a mistake, nor the words of an error that we did not
-    foresee: they may quote a row. `TENUE_TRACEBACK=1` shows both to whoever holds the table."""
+    required. The message of an unforeseen error may quote a row, so neither it nor a traceback is
+    shown without `TENUE_TRACEBACK=1`, which is for the holder of the table."""
     as_json = "--json" in sys.argv
     try:
         app(sys.argv[1:])
@@ -61,7 +61,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")
         raise SystemExit(1) from None
-    except BrokenPipeError:  # nobody reads on; what Python flushes at its end must go somewhere
+    except BrokenPipeError:  # the reader has gone; Python flushes standard output at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     except Exception as unforeseen:
@@ -73,14 +73,14 @@ def main() -> None:
 
 def _admit(code: str, what: str, *, as_json: bool) -> NoReturn:
     if as_json:
-        with suppress(OSError):  # it may be the fault
+        with suppress(OSError):  # standard output may be the fault
             sys.stdout.write(json.dumps({"fault": {"code": code}}) + "\n")
     sys.stderr.write(f"Something failed on our side ({code}): {what}\n")
     raise SystemExit(1) from None
 
 
 def _place(error: Exception) -> str:
-    """The kind of an error and the line that raised it: what we need to find it, and no value."""
+    """The type of an error and the line that raised it, without its values."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -92,8 +92,7 @@ def _place(error: Exception) -> str:
 
 
 def _fitted(text: str) -> str:
-    """The same with lines that end in time, where somebody looks; a file keeps them whole. A line
-    that is indented points at something above it, and stays as it is."""
+    """Wraps the lines for a terminal, except indented ones, which point at a line above them."""
     if not sys.stderr.isatty():
         return text
     from ..text import hanging
@@ -103,11 +102,11 @@ def _fitted(text: str) -> str:
 
 
 def _refuse(refusal: Refused, *, as_json: bool) -> NoReturn:
-    said = {key: in_options(text) for key, text in refusal.to_dict().items()}
+    facts = {key: in_options(text) for key, text in refusal.to_dict().items()}
     if as_json:
         with suppress(OSError):
-            sys.stdout.write(json.dumps({"refused": said}) + "\n")
+            sys.stdout.write(json.dumps({"refused": facts}) + "\n")
     else:
-        what, allowed, fix = said["what"], said["allowed"], said["fix"]
-        sys.stderr.write(_fitted(f"Refused: {what}\n{allowed}\n{fix}\n"))
+        text = "Refused: {what}\n{allowed}\n{fix}\n".format(**facts)
+        sys.stderr.write(_fitted(text))
     raise SystemExit(2) from None

@@ -1,7 +1,5 @@
-"""A refusal in the words of the command line: `--by quasi-identifiers`, not by="quasi-identifiers".
-
-The library refuses in the words of Python. Whoever typed options is told about options.
-"""
+"""Refusals of the library in the syntax of the command line: `--by quasi-identifiers`, not
+by="quasi-identifiers"."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ _SENTENCES = {
 
 
 def in_options(text: str) -> str:
-    """What a sentence says of the arguments of `ask` and `explain`, as options.
+    """A sentence about arguments of `ask` and `explain`, with options instead.
 
     Example
         >>> in_options("Add epsilon=0.5, or ask without individual=True.")
@@ -55,7 +53,7 @@ def in_options(text: str) -> str:
 
 @contextmanager
 def spoken() -> Iterator[None]:
-    """Whatever is refused inside is refused in the words of the command line."""
+    """Translates refusals raised inside into the syntax of the command line."""
     try:
         yield
     except Refused as refusal:
@@ -66,10 +64,10 @@ def spoken() -> Iterator[None]:
 
 
 def translated(text: str, *, names: bool) -> str:
-    """A sentence of the library as the command line says it.
+    """A sentence of the library in the syntax of the command line.
 
     Parameters
-        names: whether a name in backticks is an argument, and not perhaps a column.
+        names: whether names in backticks are arguments; they may be columns otherwise.
     """
     text = _WIDTHS.sub(lambda found: f"--widths {found[1]}={found[2].replace(', ', '/')}", text)
     text = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} {_value(found[2])}", text)
@@ -81,6 +79,6 @@ def translated(text: str, *, names: bool) -> str:
 
 
 def _value(text: str) -> str:
-    """A list as the command line has it, with commas; text without its quotes."""
+    """A list with commas only; text without its quotes."""
     items = text.strip("[]").split(",")
     return ",".join(item.strip().strip("\"'") for item in items)

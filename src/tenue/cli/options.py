@@ -1,11 +1,13 @@
-"""What `ask` and `explain` share: which table, at what price, and which questions."""
+"""Options that several verbs share, and how their values are read."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,123 +17,86 @@ from .parser import Option
 if TYPE_CHECKING:
     from ..ask.session import Session
 
-
-TABLE = "Table and ledger"
 PRICE = "Price and accuracy"
-BELIEF = "Prior belief"
-AGAIN = "Asking again"
+_OfTable = partial(Option, group="Table and ledger")
+_OfPrice = partial(Option, group=PRICE)
+_OfBelief = partial(Option, group="Prior belief")
+_OfRetry = partial(Option, group="Asking again")
 
-Schema = Annotated[Path, Option("--schema", help="The file with the table's schema.", group=TABLE)]
+Schema = Annotated[Path, _OfTable(help="The file with the table's schema.")]
 Source = Annotated[
-    str | None,
-    Option(
-        "--source", help="The table, instead of the schema's source.", value="FILE", group=TABLE
-    ),
+    str | None, _OfTable(help="The table, instead of the schema's source.", value="FILE")
 ]
 Ledger = Annotated[
     str | None,
-    Option(
-        "--ledger",
-        help="The ledger's file or address; beside the table if not given.",
-        value="FILE",
-        group=TABLE,
-    ),
+    _OfTable(help="The ledger's file or address; beside the table if not given.", value="FILE"),
 ]
-Analyst = Annotated[
-    str | None,
-    Option("--analyst", help="Who asks; the holder if not given.", value="NAME", group=TABLE),
-]
+Analyst = Annotated[str | None, _OfTable(help="Who asks; the holder if not given.", value="NAME")]
 File = Annotated[
-    Path | None,
-    Option("--file", help="A file of questions that end with semicolons, asked together."),
+    Path | None, Option(help="A file of questions that end with semicolons, asked together.")
 ]
-Epsilon = Annotated[
-    str | None,
-    Option("--epsilon", help="What the answer may cost.", value="NUMBER", group=PRICE),
-]
+Epsilon = Annotated[str | None, _OfPrice(help="What the answer may cost.", value="NUMBER")]
 Minimise = Annotated[
     str,
-    Option(
-        "--minimise",
+    _OfPrice(
         help="Which error is made small: variance, absolute-error or interval:0.95; with --file "
         "also mean.",
         value="ERROR",
         suggest=("variance", "absolute-error", "mean"),
-        group=PRICE,
     ),
 ]
 Accuracy = Annotated[
     str | None,
-    Option(
-        "--accuracy",
+    _OfPrice(
         help="Instead of --epsilon: 0.95:10 asks for a margin of error of 10 at 95 % confidence.",
         value="LEVEL:REACH",
-        group=PRICE,
     ),
 ]
 Interval = Annotated[
     str | None,
-    Option(
-        "--interval",
+    _OfPrice(
         help="Spend part of epsilon on a confidence interval for MEDIAN, MIN …, at this level, "
         "such as 0.95.",
         value="LEVEL",
-        group=PRICE,
     ),
 ]
 Mechanism = Annotated[
     str | None,
-    Option(
-        "--mechanism",
-        help="A mechanism that explain lists, instead of the best one.",
-        value="NAME",
-        group=PRICE,
-    ),
+    _OfPrice(help="A mechanism that explain lists, instead of the best one.", value="NAME"),
 ]
 MeasureCut = Annotated[
     str | None,
-    Option(
-        "--measure-cut",
+    _OfPrice(
         help="Spend this share of epsilon, such as 0.1, on the number of persons above a "
         "contribution limit.",
         value="SHARE",
-        group=PRICE,
     ),
 ]
 Clip = Annotated[
     str | None,
-    Option(
-        "--clip",
+    _OfPrice(
         help="auto: clip SUM and AVG at a value that part of epsilon chooses; may bias them.",
         value="auto",
         suggest=("auto",),
-        group=PRICE,
     ),
 ]
-Prior = Annotated[
-    Path | None,
-    Option("--prior", help="A JSON file with what you believe before asking.", group=BELIEF),
+Individual = Annotated[
+    bool,
+    _OfPrice(
+        help="Answer with individual differential privacy, which is weaker than differential "
+        "privacy and has a ledger column of its own."
+    ),
 ]
+Prior = Annotated[Path | None, _OfBelief(help="A JSON file with what you believe before asking.")]
 Delta = Annotated[
     str | None,
-    Option(
-        "--delta",
-        help="What refinement of the prior may cost besides epsilon.",
-        value="NUMBER",
-        group=BELIEF,
-    ),
+    _OfBelief(help="What refinement of the prior may cost besides epsilon.", value="NUMBER"),
 ]
-Key = Annotated[
-    str | None,
-    Option("--key", help="A retry with the same key costs nothing.", value="TEXT", group=AGAIN),
-]
-Fresh = Annotated[
-    bool, Option("--fresh", help="Draw new noise; the answer is paid for again.", group=AGAIN)
-]
+Key = Annotated[str | None, _OfRetry(help="A retry with the same key costs nothing.", value="TEXT")]
+Fresh = Annotated[bool, _OfRetry(help="Draw new noise; the answer is paid for again.")]
 QuasiIdentifiers = Annotated[
     str | None,
     Option(
-        "--quasi-identifiers",
         help="The columns that an intruder may know, instead of the schema's: age,zip",
         value="COLUMNS",
     ),
@@ -139,19 +104,18 @@ QuasiIdentifiers = Annotated[
 Confidential = Annotated[
     str | None,
     Option(
-        "--confidential",
         help="The columns that an intruder wants to know, instead of the schema's: illness",
         value="COLUMNS",
     ),
 ]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
-_QUOTES = ("'", '"')
+_PART = re.compile(r"""--[^\n]*\n?|'[^']*'?|"[^"]*"?|;|-|[^-;'"]+""")
 NEW_LEDGER = "A new ledger was made: {path}. Keep it; never start another for the same people."
 
 
 def opened(schema: Path, ledger: str | None, analyst: str | None, source: str | None) -> Session:
     """The protected table."""
-    # no question multiplies matrices: numpy need not start a thread for every processor
+    # no question multiplies matrices, so numpy needs no thread for every processor
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from ..ask.dataset import protect
 
@@ -164,39 +128,28 @@ def opened(schema: Path, ledger: str | None, analyst: str | None, source: str | 
 
 
 def left(data: Session) -> str:
-    """What remains for everybody, and for whoever asks if they have a quota."""
+    """What remains for everybody, and for the analyst who asks, if they have a quota."""
     budget = data.budget
-    own = [
-        f"  {quota}"
-        for quota in budget.analysts
-        if quota.analyst == data.analyst and quota.total is not None
-    ]
+    quotas = [one for one in budget.analysts if one.analyst == data.analyst]
+    own = [f"  {one}" for one in quotas if one.total is not None]
     return "\n".join([str(budget).splitlines()[0], *own])
 
 
+def columns_in(text: str | None) -> list[str] | None:
+    """The columns of a text such as age,zip."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
 def shown(path: Path) -> str:
-    """A path as somebody in this folder would type it."""
+    """A path, relative to the current folder if it lies below it."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def minimise_of(text: str) -> object:
-    """The criterion in the words of the command line."""
+    """The criterion, written name or name:level."""
     name, _, level = text.partition(":")
     return (name, level) if level else name
-
-
-def prior_of(path: Path | None) -> object:
-    """The belief that a file holds."""
-    if path is None:
-        return None
-    from ..prior import from_json
-
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise refuse("cli.unreadable-option-file", path=path) from None
-    return from_json(text)
 
 
 def accuracy_of(text: str | None) -> object:
@@ -209,36 +162,34 @@ def accuracy_of(text: str | None) -> object:
     return ("interval", level, reach)
 
 
-def questions_in(path: Path) -> list[str]:
-    """The questions of a file, which end with semicolons; what follows -- in a line is left out.
-
-    Semicolons and dashes inside quotes are part of a question.
-    """
+def _text_of(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise refuse("cli.unreadable-option-file", path=path) from None
-    found, quote, comment = [""], "", False
-    for place, letter in enumerate(text):
-        if comment:
-            comment = letter != "\n"
-            continue
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in _QUOTES:
-            quote = letter
-        elif text.startswith("--", place):
-            comment = True
-            continue
-        elif letter == ";":
-            found.append("")
-            continue
-        found[-1] += letter
-    return [one.strip() for one in found if one.strip()]
+
+
+def prior_of(path: Path | None) -> object:
+    """The belief in a file."""
+    from ..prior import from_json
+
+    return None if path is None else from_json(_text_of(path))
+
+
+def questions_in(path: Path) -> list[str]:
+    """The questions of a file, each ended by a semicolon, without comments (from -- to the line's
+    end). Semicolons and dashes inside quotes are part of a question."""
+    questions = [""]
+    for part in _PART.findall(_text_of(path)):
+        if part == ";":
+            questions.append("")
+        elif not part.startswith("--"):
+            questions[-1] += part
+    return [one.strip() for one in questions if one.strip()]
 
 
 def terms_of(call: Mapping[str, Any], *, many: bool) -> dict[str, Any]:
-    """The terms that a verb was given, which are among its `locals()`, as the library reads them.
+    """The terms among the `locals()` of a verb, as the library reads them.
 
     many: only those on which several questions are asked together.
     """
@@ -257,7 +208,7 @@ def terms_of(call: Mapping[str, Any], *, many: bool) -> dict[str, Any]:
 def one_or_file(sql: str | None, file: Path | None, call: Mapping[str, Any]) -> None:
     """Refuses both a question and a file, neither, or a file with terms of single questions.
 
-    call: what the verb was given, which are its `locals()`.
+    call: the `locals()` of the verb.
     """
     if (sql is None) == (file is None):
         raise refuse("cli.question-or-file")

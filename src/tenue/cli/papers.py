@@ -10,7 +10,7 @@ from typing import Annotated, Any, TextIO
 
 from .messages import spoken
 from .options import AsJson
-from .parser import Option, say
+from .parser import UNMET, Option, say
 
 Tell = Callable[[str, int, int], None]
 _LONG = 20
@@ -18,11 +18,7 @@ _CLEAR = "\r\x1b[K"
 
 
 def line(stream: TextIO | None = None) -> Tell | None:
-    """Tells on standard error what is being done, how much is done, and of how much.
-
-    Guarantee
-        None where nobody sits before it: a file or a pipe gets no line. The last step clears it.
-    """
+    """A progress line on standard error, which the last step clears; None unless a terminal."""
     out = sys.stderr if stream is None else stream
     if not out.isatty():
         return None
@@ -36,15 +32,9 @@ def line(stream: TextIO | None = None) -> Tell | None:
     return tell
 
 
-# -- Compute the tables and figures of the papers again, beside the printed ones -------------------
-
-BROKEN = 3
-"""The exit code if a number is neither the printed nor the right one."""
-
-
 def papers(
     listed: Annotated[
-        bool, Option("--list", help="Name all tables and figures, and stop.")
+        bool, Option("--list", help="List all tables and figures, and stop.")
     ] = False,
     only: Annotated[
         list[str] | None,
@@ -61,12 +51,10 @@ def papers(
             value="FOLDER",
         ),
     ] = None,
-    stand_in: Annotated[
-        bool, Option(help="Compute on made-up tables of the same shape instead.")
-    ] = False,
+    stand_in: Annotated[bool, Option(help="Use made-up tables of the same shape instead.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Reproduce the papers, beside the printed numbers. Every table and figure, computed again.
+    """Reproduce the papers, beside the printed numbers. Computes every table and figure again.
 
     Example
         tenue papers --only 4.1 --stand-in
@@ -92,7 +80,7 @@ def papers(
         say(f"\n{len(files)} files in {out}. Open {Path(str(out)) / 'index.html'}.")
     if book.broken and not stand_in:
         sys.stderr.write(f"Neither the print nor the right value: {', '.join(book.broken)}.\n")
-        raise SystemExit(BROKEN)
+        raise SystemExit(UNMET)
 
 
 def _list(wanted: list[Any], as_json: bool) -> None:

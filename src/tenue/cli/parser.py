@@ -1,9 +1,8 @@
-"""The words after `tenue`: a verb's signature says what may follow it, and what its help says.
+"""Parses the words after `tenue`: the signature of a verb declares its arguments and its help.
 
 A parameter is `Annotated[type, Option(...)]` or `Annotated[type, Argument(...)]`. Types are str,
-Path, int, list[str] for what may be repeated, Literal for one of a few words, and bool for a flag;
-each may be `| None`. The docstring of the function is its help, and what stands there under
-"Example" is shown as such. The sentences of a misuse are ours, in `refusals.toml`.
+Path, int, list[str] for repeated options, Literal for one of a few words, and bool for a flag; each
+may be `| None`. The docstring of the function is its help, and ends with an "Example".
 """
 
 from __future__ import annotations
@@ -39,6 +38,13 @@ Rows = Sequence[tuple[str, str]]
 _METAVARS = {Path: "FILE", int: "N"}
 
 
+UNMET = 3
+"""The exit code of a file that was measured, or a source that was examined, and is not as required.
+
+It differs from a refusal (2: nothing was measured) and a fault (1: something broke).
+"""
+
+
 def say(text: str) -> None:
     """Writes a line on standard output."""
     with written():
@@ -46,9 +52,18 @@ def say(text: str) -> None:
         sys.stdout.flush()
 
 
+def conclude(text: str, *, met: bool) -> None:
+    """Writes a line on standard output; unless `met`, the exit code is 3, written or not."""
+    try:
+        say(text)
+    finally:
+        if not met:
+            raise SystemExit(UNMET)
+
+
 @contextmanager
 def written() -> Iterator[None]:
-    """Standard output that is closed or full is a fault; where nobody reads on, `main` ends."""
+    """Standard output that is closed or full is a fault; a broken pipe is left to `main`."""
     try:
         yield
     except BrokenPipeError:
@@ -58,13 +73,13 @@ def written() -> Iterator[None]:
 
 
 class Option:
-    """A parameter that has a name: `--out FILE`; without names, that of the parameter.
+    """A parameter with a name, `--out FILE`: by default the parameter's own.
 
     Parameters
         help: one or two sentences for the page of help.
         least: the least whole number that it may be.
-        value: what stands for its value on the page; "FILE" also completes names of files.
-        suggest: values that the shell offers; the library decides what else it may be.
+        value: the placeholder of its value on the page; "FILE" also completes names of files.
+        suggest: values that the shell offers; the library may accept others.
         group: the heading under which the page lists it.
     """
 
@@ -82,7 +97,11 @@ class Option:
 
 
 class Argument:
-    """A parameter that is known by its position; `files`: whether it may name a file."""
+    """A positional parameter; `files`: whether it may name a file."""
+
+    names: tuple[str, ...] = ()
+    suggest: tuple[str, ...] = ()
+    least = value = None
 
     def __init__(self, *, help: str, files: bool = True) -> None:  # noqa: A002
         self.help, self.files = help, files
@@ -93,20 +112,19 @@ class Parameter:
     """One parameter of a verb.
 
     kind: str, Path, int, bool or list.
-    words: the only ones that it may be, if they are few.
+    words: the only values that it may have, if they are few.
     """
 
     name: str
     kind: type
     default: Any
-    said: Option | Argument
+    declared: Option | Argument
     words: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """How an option is written; the last is the long one."""
-        given = self.said.names if isinstance(self.said, Option) else ()
-        return given or ("--" + self.name.replace("_", "-"),)
+        """The names of an option; the last is the long one."""
+        return self.declared.names or ("--" + self.name.replace("_", "-"),)
 
     @property
     def required(self) -> bool:
@@ -114,63 +132,60 @@ class Parameter:
 
     @property
     def label(self) -> str:
-        return self.name.upper() if isinstance(self.said, Argument) else self.names[-1]
+        return self.name.upper() if isinstance(self.declared, Argument) else self.names[-1]
 
     @property
     def metavar(self) -> str:
-        """What stands for its value; nothing for a flag."""
+        """The placeholder of its value; nothing for a flag."""
         if self.kind is bool:
             return ""
-        if isinstance(self.said, Option) and self.said.value is not None:
-            return self.said.value
+        if self.declared.value is not None:
+            return self.declared.value
         return "|".join(self.words) if self.words else _METAVARS.get(self.kind, "TEXT")
 
     @property
     def suggested(self) -> tuple[str, ...]:
         """The values that a shell offers."""
-        return self.words or (self.said.suggest if isinstance(self.said, Option) else ())
+        return self.words or self.declared.suggest
 
     @property
     def names_files(self) -> bool:
-        """Whether a shell offers names of files."""
-        if isinstance(self.said, Argument):
-            return self.said.files
+        """Whether a shell completes names of files."""
+        if isinstance(self.declared, Argument):
+            return self.declared.files
         return self.metavar in ("FILE", "FOLDER")
 
     def value(self, text: str) -> Any:
-        """A word as the parameter's type; refused if it is none."""
+        """A word as the parameter's type; refused if it is not of that type."""
+        name, shown = self.label, text[:60]
         if self.words and text not in self.words:
             near, listed = nearest(text, self.words), ", ".join(self.words)
-            raise refuse(
-                "cli.value-not-listed",
-                name=self.label,
-                text=text[:60],
-                listed=listed,
-                nearest=near,
-            )
+            raise refuse("cli.value-not-listed", name=name, text=shown, listed=listed, nearest=near)
         if self.kind is not int:
             return Path(text) if self.kind is Path else text
-        said = self.said
-        least = said.least if isinstance(said, Option) and said.least is not None else 0
+        least = self.declared.least or 0
         if not text.isascii() or not text.removeprefix("-").isdigit() or int(text) < least:
-            raise refuse("cli.value-not-whole", name=self.label, text=text[:60], least=least)
+            raise refuse("cli.value-not-whole", name=name, text=shown, least=least)
         return int(text)
 
     def row(self) -> tuple[str, str]:
         """Its line of the help."""
-        if isinstance(self.said, Argument):
-            return self.label, self.said.help
-        facts = ["required"] if self.required else []
-        if not self.required and self.default not in (None, False):
-            facts.append(f"default: {self.default}")
-        facts += ["may be repeated"] if self.kind is list else []
-        facts += [] if self.said.least is None else [f"at least {self.said.least}"]
-        named = " ".join(filter(None, (", ".join(self.names), self.metavar)))
-        return named, self.said.help + (f" [{'; '.join(facts)}]" if facts else "")
+        if isinstance(self.declared, Argument):
+            return self.label, self.declared.help
+        has_default = not self.required and self.default not in (None, False)
+        facts = [
+            "required" if self.required else "",
+            f"default: {self.default}" if has_default else "",
+            "may be repeated" if self.kind is list else "",
+            "" if self.declared.least is None else f"at least {self.declared.least}",
+        ]
+        remark = "; ".join(filter(None, facts))
+        usage = ", ".join(self.names) + (f" {self.metavar}" if self.metavar else "")
+        return usage, self.declared.help + (f" [{remark}]" if remark else "")
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Tells argparse of it. What is missing or of another type is refused after reading."""
-        if isinstance(self.said, Argument):
+        """Declares it to argparse; missing or invalid values are refused after parsing."""
+        if isinstance(self.declared, Argument):
             parser.add_argument(self.name, nargs="?", default=self.default)
         elif self.kind is bool:
             parser.add_argument(*self.names, dest=self.name, action="store_true")
@@ -180,22 +195,21 @@ class Parameter:
 
 
 def parameters(verb: Verb) -> list[Parameter]:
-    """What may follow a verb."""
+    """The parameters of a verb."""
     hints = typing.get_type_hints(verb, include_extras=True)
     found = []
     for name, given in inspect.signature(verb).parameters.items():
-        declared, said = typing.get_args(hints[name])
-        kind = declared
-        if isinstance(declared, types.UnionType):
-            (kind,) = (one for one in typing.get_args(declared) if one is not types.NoneType)
+        kind, declared = typing.get_args(hints[name])
+        if isinstance(kind, types.UnionType):
+            (kind,) = (one for one in typing.get_args(kind) if one is not types.NoneType)
         words = typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
         kind = str if words else typing.get_origin(kind) or kind
-        found.append(Parameter(name, kind, given.default, said, words))
+        found.append(Parameter(name, kind, given.default, declared, words))
     return found
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse without its own English: whatever it does not understand is refused."""
+    """argparse with the refusals of `refusals.toml` instead of its own messages."""
 
     def __init__(self, verb: str, known: Sequence[Parameter]) -> None:
         super().__init__(prog=verb, add_help=False, allow_abbrev=False, exit_on_error=False)
@@ -224,30 +238,25 @@ class _Parser(argparse.ArgumentParser):
         return values
 
     def error(self, message: str) -> NoReturn:
-        raise AssertionError(message)  # what argparse would refuse is refused in `read`
+        raise AssertionError(message)  # every misuse is refused in `read`
 
     def _refuse_more(self, more: Sequence[str]) -> NoReturn:
-        option = next((word.partition("=")[0] for word in more if word.startswith("-")), None)
-        if option is not None and option != "--":
-            names = [
-                name for one in self.known if isinstance(one.said, Option) for name in one.names
-            ]
+        option = next((word.partition("=")[0] for word in more if word.startswith("-")), "--")
+        if option != "--":
+            options = [one for one in self.known if isinstance(one.declared, Option)]
+            names = [name for one in options for name in one.names]
             raise unknown_option(option, [*names, *HELP], self.prog)
         extra = " ".join(word for word in more if word != "--")
         raise refuse("cli.too-many-arguments", extra=extra[:60], of=self.prog)
 
 
 def unknown_option(name: str, known: Sequence[str], of: str) -> Exception:
-    """The refusal of an option that does not exist, with the one most like it."""
-    return refuse("cli.unknown-option", name=name[:60], of=of, nearest=_like(name, known))
-
-
-def _like(word: str, known: Sequence[str]) -> str:
-    """The nearest name, or where all stand: a list of forty options helps nobody."""
+    """The refusal of an option that does not exist, with the nearest one, but no list of forty."""
     import difflib
 
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"Did you mean `{close[0]}`?" if close else "Correct it, or leave it out"
+    close = difflib.get_close_matches(name, known, n=1)
+    near = f"Did you mean `{close[0]}`?" if close else "Correct it, or leave it out"
+    return refuse("cli.unknown-option", name=name[:60], of=of, nearest=near)
 
 
 def read(words: Sequence[str], known: Sequence[Parameter], verb: str = "tenue") -> dict[str, Any]:
@@ -259,9 +268,8 @@ class App:
     """Verbs by name, each a function or an app of its own.
 
     Parameters
-        name: how it is called: "tenue ledger".
-        help: what it does.
-        version: what `--version` prints, if that can be said.
+        name: as it is typed: "tenue ledger".
+        version: what `--version` prints; without it there is no such option.
     """
 
     def __init__(self, name: str, help: str, version: str | None = None) -> None:  # noqa: A002
@@ -282,9 +290,9 @@ class App:
         self.verbs[name] = app
 
     def __call__(self, words: Sequence[str]) -> None:
-        """Does what the words say; refuses words that say nothing known.
+        """Runs the verb that the words name.
 
-        Only the parser of the verb that was typed is made: the others would take longer.
+        Only the parser of that verb is made, which saves time.
         """
         first, *more = words or HELP[:1]
         if first == "help":
@@ -294,7 +302,8 @@ class App:
         elif first == "--version" and self.version is not None:
             say(self.version)
         elif first.startswith("-"):
-            raise unknown_option(first, self._options(), self.name)
+            options = HELP if self.version is None else ("--version", *HELP)
+            raise unknown_option(first, options, self.name)
         elif first not in self.verbs:
             near = nearest(first, [*self.verbs, "help"])
             raise refuse("cli.unknown-command", name=first[:60], of=self.name, nearest=near)
@@ -306,15 +315,12 @@ class App:
         if isinstance(verb, App):
             verb(words)
             return
-        known = parameters(verb)
+        known, title = parameters(verb), f"{self.name} {name}"
         before = words[: words.index("--")] if "--" in words else words
         if any(word in HELP for word in before):
-            say(_page_of(f"{self.name} {name}", verb, known))
+            say(_page_of(title, verb, known))
         else:
-            verb(**read(words, known, f"{self.name} {name}"))
-
-    def _options(self) -> list[str]:
-        return [*HELP] if self.version is None else ["--version", *HELP]
+            verb(**read(words, known, title))
 
     def _page(self) -> str:
         version = [] if self.version is None else [("--version", "Print the version.")]
@@ -336,24 +342,18 @@ def _text(verb: Verb | App) -> str:
 
 
 def _parts(verb: Verb) -> tuple[str, list[str]]:
-    """What a verb does, and the lines of its example."""
+    """The description of a verb, and the lines of its example."""
     text, _, example = inspect.cleandoc(verb.__doc__ or "").partition("\n\nExample\n")
     return text, inspect.cleandoc("\n" + example).splitlines()
 
 
-def examples_of(verb: Verb) -> list[str]:
-    """The commands of a verb's example, each on one line."""
-    joined = "\n".join(_parts(verb)[1]).replace("\\\n", " ")
-    return [" ".join(line.split()) for line in joined.splitlines() if line.startswith("tenue ")]
-
-
 def _page_of(name: str, verb: Verb, known: Sequence[Parameter]) -> str:
-    places = [one for one in known if isinstance(one.said, Argument)]
+    places = [one for one in known if isinstance(one.declared, Argument)]
     shown = "".join(f" {one.label}" if one.required else f" [{one.label}]" for one in places)
     sections = {"Arguments": [one.row() for one in places]}
     for one in known:
-        if isinstance(one.said, Option):
-            sections.setdefault(one.said.group, []).append(one.row())
+        if isinstance(one.declared, Option):
+            sections.setdefault(one.declared.group, []).append(one.row())
     sections[_OPTIONS] = [*sections.pop(_OPTIONS, []), _HELP_ROW]  # the last
     example = _parts(verb)[1]
     return page(
@@ -365,7 +365,7 @@ def _page_of(name: str, verb: Verb, known: Sequence[Parameter]) -> str:
 
 
 def page(usage: str, text: str, sections: Mapping[str, Rows], end: Sequence[str] = ()) -> str:
-    """The page; a section without rows is left out. `end`: lines that stay as they are.
+    """A page of help, without empty sections. `end`: lines that are not wrapped.
 
     Example
         >>> print(page("tenue ask", "Ask.", {"Options": [("--json", "As JSON.")]}))
@@ -387,19 +387,19 @@ def page(usage: str, text: str, sections: Mapping[str, Rows], end: Sequence[str]
 
 
 def in_short(text: str, names: Sequence[str]) -> str:
-    """The first sentence, cut to what fits beside the longest name."""
+    """The first sentence, shortened to fit beside the longest name."""
     room = width() - 3 * len(_MARGIN) - max(map(len, names))
     sentence = text.partition(". ")[0].rstrip(".") + "."
     return textwrap.shorten(sentence, room, placeholder="...", break_on_hyphens=False)
 
 
 def width() -> int:
-    """How many characters a line of the page may have."""
+    """The length of a line of the page, in characters."""
     return max(min(shutil.get_terminal_size().columns, WIDEST) - len(_MARGIN), NARROWEST)
 
 
 def _columns(rows: Rows, first: int) -> list[str]:
-    """Two columns; the first is `first` wide, on the whole page."""
+    """Two columns; the first is `first` characters wide."""
     lines = []
     for name, meaning in rows:
         wrapped = textwrap.wrap(meaning, width() - first - 2 * _GAP, break_on_hyphens=False) or [""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
     from ..publish.register import Target
     from ..publish.synthetic.plan import ReleasePlan
 
-METHOD, OUTPUT, REGISTER = "Method and its options", "What is written", "Registration"
-SWEEP = "Comparing several releases"
+_OfMethod = partial(Option, group="Method and its options")
+_OfOutput = partial(Option, group="What is written")
+_OfRegister = partial(Option, group="Registration")
+_OfSweep = partial(Option, group="Comparing several releases")
 METHODS = ("microaggregate", "generalise", "swap", "anatomy", "t-close", "private")
-"""What the shell offers after --method; the methods themselves are not loaded for that."""
+"""What the shell offers after --method, without loading the methods."""
 BY = (
     *("mdav", "v-mdav", "each-quasi-identifier", "multidimensional", "full-domain"),
     *("quasi-identifiers", "each-confidential", "other-attributes", "confidential"),
@@ -34,7 +37,7 @@ _KEEP_BOTH = (
 )
 
 PATIENCE = 2.0
-"""What takes longer, in seconds, shows its step and the time so far."""
+"""Seconds after which a bar shows the current step and the time so far."""
 
 
 def publish(
@@ -42,210 +45,173 @@ def publish(
     source: options.Source = None,
     method: Annotated[
         str | None,
-        Option(
+        _OfMethod(
             help="How the table is protected: microaggregate, generalise, swap, anatomy, t-close "
             "or private.",
             value="NAME",
             suggest=METHODS,
-            group=METHOD,
         ),
     ] = None,
     k: Annotated[
         str | None,
-        Option(
+        _OfMethod(
             "-k",
             "--k",
             help="The least number of units in a group, such as 5; swap: also one for each column, "
             "income=12,tax=12. private: rows in a cluster, which asks for microaggregation.",
             value="N",
-            group=METHOD,
         ),
     ] = None,
     epsilon: Annotated[
-        str | None,
-        Option(help="What a private table may cost.", value="NUMBER", group=METHOD),
+        str | None, _OfMethod(help="What a private table may cost.", value="NUMBER")
     ] = None,
     by: Annotated[
         str | None,
-        Option(
+        _OfMethod(
             help="How groups are formed. microaggregate: mdav; v-mdav if people form clusters; "
             "each-quasi-identifier, by itself, which promises less. "
             "generalise: multidimensional (Mondrian), or full-domain: one level for each column. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
             "other-attributes, which fits values to all other columns. anatomy: quasi-identifiers "
             "or confidential. private: tree, two-stage, columns, copula, network or "
-            "microaggregation; if not given, what suits the table.",
+            "microaggregation; if not given, chosen for the table.",
             value="NAME",
             suggest=BY,
-            group=METHOD,
         ),
     ] = None,
     diversity: Annotated[
         str | None,
-        Option(
+        _OfMethod(
             "-l",
             "--l",
             help="l-diversity: the least number of different values in each group; groups grow "
             "for it.",
             value="N",
-            group=METHOD,
         ),
     ] = None,
     closeness: Annotated[
         str | None,
-        Option(
+        _OfMethod(
             "-t",
             "--t",
             help="t-closeness: how far a group may be from the table. t-close: a ratio of shares, "
             "from 1 up. Others: an earth mover's distance, 0 to 1.",
             value="NUMBER",
-            group=METHOD,
         ),
     ] = None,
     groups: Annotated[
         str | None,
-        Option(
+        _OfMethod(
             help="t-close: shown, as two linked tables, or hidden, as one; shown if not given.",
             value="shown|hidden",
             suggest=("shown", "hidden"),
-            group=METHOD,
         ),
     ] = None,
     gamma: Annotated[
-        str | None,
-        Option(help="The gain factor of v-mdav.", value="NUMBER", group=METHOD),
+        str | None, _OfMethod(help="The gain factor of v-mdav.", value="NUMBER")
     ] = None,
     suppress: Annotated[
         str | None,
-        Option(
-            help="generalise: the share of rows that may be left out, such as 0.02.",
-            value="SHARE",
-            group=METHOD,
+        _OfMethod(
+            help="generalise: the share of rows that may be left out, such as 0.02.", value="SHARE"
         ),
     ] = None,
     minimise: Annotated[
         str | None,
-        Option(
+        _OfMethod(
             help="full-domain: the loss that is made least: ncp, discernibility or "
             "average-class-size.",
             value="LOSS",
             suggest=("ncp", "discernibility", "average-class-size"),
-            group=METHOD,
         ),
     ] = None,
     widths: Annotated[
         str | None,
-        Option(
+        _OfMethod(
             help="full-domain: the widths of intervals, as age=5/10/20,born=365/3650.",
             value="WIDTHS",
-            group=METHOD,
         ),
     ] = None,
     memory: Annotated[
         str | None,
-        Option(
-            help="How many bytes of a table may be held; a file that would need more is read in "
+        _OfMethod(
+            help="How many bytes of a table may be in memory; a larger file is read in "
             "passes. private: 1 GiB if not given. Also for microaggregate by "
             "each-quasi-identifier, swap by each-confidential, anatomy by confidential, t-close, "
             "and generalise without l, t and suppress.",
             value="BYTES",
-            group=METHOD,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        Option(
-            help="A new or empty folder for the release; not with --preview.",
-            value="FOLDER",
-            group=OUTPUT,
+        _OfOutput(
+            help="A new or empty folder for the release; not with --preview.", value="FOLDER"
         ),
     ] = None,
     kind: Annotated[
         str | None,
-        Option(
+        _OfOutput(
             help="The format of the table's files, csv or parquet.",
             value="csv|parquet",
             suggest=("csv", "parquet"),
-            group=OUTPUT,
         ),
     ] = None,
-    replace: Annotated[
-        bool, Option("--replace", help="Replace a folder that holds a release.", group=OUTPUT)
-    ] = False,
+    replace: Annotated[bool, _OfOutput(help="Replace a folder that holds a release.")] = False,
     preview: Annotated[
         bool,
-        Option(
-            "--preview",
-            help="Only measure; private: only plan. Nothing is paid, registered or written.",
-            group=OUTPUT,
-        ),
+        _OfOutput(help="Only measure; private: only plan. Nothing is paid, registered or written."),
     ] = False,
     public: Annotated[
-        bool,
-        Option(
-            "--public",
-            help="Leave out of report.html what was computed from the original.",
-            group=OUTPUT,
-        ),
+        bool, _OfOutput(help="Leave out of report.html what was computed from the original.")
     ] = False,
     comparison: Annotated[
         Path | None,
-        Option(
-            help="Where to write, as JSON and for you alone, how it compares to the original.",
-            group=OUTPUT,
+        _OfOutput(
+            help="Where to write, as JSON and for you alone, how it compares to the original."
         ),
     ] = None,
     ledger: Annotated[
         str | None,
-        Option(
-            help="Where the release is registered; beside the table if not given.",
-            value="FILE",
-            group=REGISTER,
+        _OfRegister(
+            help="Where the release is registered; beside the table if not given.", value="FILE"
         ),
     ] = None,
     no_register: Annotated[
-        bool,
-        Option(
-            "--no-register", help="Register it nowhere; the certificate says so.", group=REGISTER
-        ),
+        bool, _OfRegister(help="Register it nowhere; the certificate says so.")
     ] = False,
     override: Annotated[
         list[str] | None,
-        Option(
+        _OfRegister(
             help="Insist on a second-release or on homogeneous-groups; the certificate says so.",
             value="REASON",
             suggest=("second-release", "homogeneous-groups"),
-            group=REGISTER,
         ),
     ] = None,
     sweep: Annotated[
         str | None,
-        Option(
+        _OfSweep(
             help="Instead of --method and -k: preview several sizes of groups, k=3,5,10,25,50.",
             value="SIZES",
-            group=SWEEP,
         ),
     ] = None,
     methods: Annotated[
         str | None,
-        Option(
+        _OfSweep(
             help="The methods that are previewed, such as microaggregate,swap:by=each-confidential",
             value="NAMES",
-            group=SWEEP,
         ),
     ] = None,
     risk: Annotated[
         str | None,
-        Option(
+        _OfSweep(
             help="Advise which release to take if an intruder may link this share of records.",
             value="SHARE",
-            group=SWEEP,
         ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Publish a protected copy of a table. Its certificate leaves with it; risk and utility are
-    shown to you alone.
+    """Publish a protected copy of a table. Its certificate is published with it; risk and utility
+    are shown to you alone.
 
     Example
         tenue publish --schema census.toml --method swap -k 12 --out published
@@ -253,14 +219,9 @@ def publish(
     from ..publish.publish import plan_of, publish_into
     from ..publish.release import warnings_of
 
-    asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
-    asked |= {"l": diversity, "t": closeness, "epsilon": epsilon, "groups": groups}
-    asked |= {
-        "memory": memory,
-        "suppress": suppress,
-        "minimise": minimise,
-        "widths": _widths(widths),
-    }
+    asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma, "l": diversity}
+    asked |= {"t": closeness, "epsilon": epsilon, "groups": groups, "memory": memory}
+    asked |= {"suppress": suppress, "minimise": minimise, "widths": _widths(widths)}
     asked = {name: value for name, value in asked.items() if value is not None}
     without = {"--public": public, "--replace": replace, "--kind": kind is not None}
     if sweep is not None:
@@ -269,7 +230,8 @@ def publish(
         without |= {"--override": bool(override)}
         asked.pop("k", None)
         with spoken(), Waiting(steps=4) as waiting:
-            _check_swept(method, k)
+            if method is not None or k is not None:
+                raise refuse("cli.sweep-with-method")
             _check_useful("--sweep", without)
             trying.check_risk(risk)
             trying.check_out(out)
@@ -326,21 +288,13 @@ def publish(
     say(hanging(_KEEP_BOTH if kept else _KEEP))
 
 
-def _check_swept(method: str | None, k: str | None) -> None:
-    """A sweep has its own methods and sizes."""
-    if method is not None or k is not None:
-        raise refuse("cli.sweep-with-method")
-
-
 def _check_useful(other: str, given: dict[str, bool]) -> None:
-    """What publishes nothing takes no options of what is published."""
     for option, is_given in given.items():
         if is_given:
             raise refuse("cli.option-without-effect", option=option, other=other)
 
 
 def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) -> None:
-    """What a method that has a price would do, promise and not promise."""
     if as_json:
         facts = {"preview": True, "plan": plan.to_dict(), "certificate": certificate.to_dict()}
         say(json.dumps(facts))
@@ -364,7 +318,6 @@ def _target(
     preview: bool,
     public: bool,
 ) -> Target | None:
-    """Where the release goes; refused if that is no place for what leaves."""
     from ..publish.register import Target
 
     if preview:
@@ -373,19 +326,12 @@ def _target(
         return None
     if out is None:
         raise refuse("cli.out-missing")
-    _check_apart(out, ledger)
+    if ledger is not None and Path(ledger).resolve().is_relative_to(out.resolve()):
+        raise refuse("cli.ledger-inside-release", name=Path(ledger).name, out=out)
     return Target(out, kind, replace, public)
 
 
-def _check_apart(out: Path, ledger: str | None) -> None:
-    """What may leave and what must stay do not lie in one folder."""
-    if ledger is not None and Path(ledger).resolve().is_relative_to(out.resolve()):
-        name = Path(ledger).name
-        raise refuse("cli.ledger-inside-release", name=name, out=out)
-
-
 def _check_comparison(out: Path | None, comparison: Path | None) -> None:
-    """What was computed from the original does not lie among what leaves."""
     if comparison is None:
         return
     if out is not None and comparison.resolve().is_relative_to(out.resolve()):
@@ -394,16 +340,20 @@ def _check_comparison(out: Path | None, comparison: Path | None) -> None:
         raise refuse("cli.comparison-folder-missing", name=comparison.name)
 
 
+def _by_column(text: str) -> dict[str, str] | None:
+    """The values of a text such as income=12,tax=5; None if a part names no column."""
+    parts = [part.partition("=") for part in text.split(",")]
+    values = {name.strip(): value for name, _, value in parts}
+    return values if all(equals for _, equals, _ in parts) else None
+
+
 def _sizes(text: str | None) -> object:
     """One k, or one for each column, written income=12,tax=5."""
     if text is None or "=" not in text:
         return text
-    sizes = {}
-    for part in text.split(","):
-        name, equals, size = part.partition("=")
-        if not equals:
-            raise refuse("cli.invalid-group-size-option", text=text)
-        sizes[name.strip()] = size
+    sizes = _by_column(text)
+    if sizes is None:
+        raise refuse("cli.invalid-group-size-option", text=text)
     return sizes
 
 
@@ -411,19 +361,16 @@ def _widths(text: str | None) -> dict[str, list[str]] | None:
     """The widths of each column, written age=5/10/20,born=365."""
     if text is None:
         return None
-    found = {}
-    for part in text.split(","):
-        name, equals, sizes = part.partition("=")
-        if not equals:
-            raise refuse("cli.invalid-widths-option", text=text)
-        found[name.strip()] = [size.strip() for size in sizes.split("/")]
-    return found
+    widths = _by_column(text)
+    if widths is None:
+        raise refuse("cli.invalid-widths-option", text=text)
+    return {name: [one.strip() for one in sizes.split("/")] for name, sizes in widths.items()}
 
 
 class Waiting:
-    """A bar on standard error, from the third second on and only for people who watch.
+    """A bar on standard error, if that is a terminal, once `patience` seconds have passed.
 
-    Calling it with the name of a step moves the bar on; a remark in brackets does not.
+    A call with the name of a step advances the bar; a remark in brackets does not.
     """
 
     def __init__(self, steps: int, patience: float = PATIENCE) -> None:

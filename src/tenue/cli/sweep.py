@@ -1,4 +1,4 @@
-"""`tenue publish --sweep k=3,5,10`: many previews, and which of them to take."""
+"""`tenue publish --sweep k=3,5,10`: many previews, and advice which of them to publish."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .messages import translated
 from .parser import say
 
 if TYPE_CHECKING:
-    from ..publish.sweep import Advice, Sweep, Trial
+    from ..publish.sweep import Advice, Sweep
 
 _METHODS = "microaggregate,swap"
 FILES = ("report.html", "sweep.json", "sweep.svg")
@@ -31,7 +31,7 @@ def swept(
     Parameters
         text: the sizes, written k=3,5,10.
         methods: written microaggregate,swap:by=each-confidential,t-close:t=2.
-        needed: what else was given, for the methods that cannot do without it.
+        needed: other options, for the methods that require them.
     """
     from ..publish.sweep import sweep
 
@@ -45,19 +45,15 @@ def swept(
         methods=_asked(_METHODS if methods is None else methods, needed),
         progress=progress,
     )
-    return replace(found, trials=tuple(map(_in_options, found.trials)))
-
-
-def _in_options(trial: Trial) -> Trial:
-    """A trial that was refused, in the words of the command line."""
-    if trial.refused is None:
-        return trial
-    return replace(trial, refused=translated(trial.refused, names=False))
+    trials = [
+        one if one.refused is None else replace(one, refused=translated(one.refused, names=False))
+        for one in found.trials
+    ]
+    return replace(found, trials=tuple(trials))
 
 
 def _asked(text: str, needed: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The methods with their options; one that lacks an option which it needs takes what was given
-    for all."""
+    """The methods with their options; a required option of `needed` is the default."""
     from ..publish.methods.catalogue import METHODS, options_of
 
     asked, taken = [], set()
@@ -84,14 +80,13 @@ def show(found: Sweep, risk: str | None, out: Path | None, *, as_json: bool) -> 
     advice = None if risk is None else found.advise(risk)
     written = [] if out is None else _write(found, out, advice)
     if as_json:
-        told = None
+        facts = None
         if advice is not None:
-            best = advice.trial
-            chosen = None if best is None else {"method": best.method, "k": best.k}
-            if best is not None and chosen is not None:
-                chosen["options"] = dict(best.options)
-            told = {"risk": risk, "chosen": chosen, "reason": advice.reason}
-        say(json.dumps({**found.to_dict(), "advice": told, "files": written}, default=str))
+            best, chosen = advice.trial, None
+            if best is not None:
+                chosen = {"method": best.method, "k": best.k, "options": dict(best.options)}
+            facts = {"risk": risk, "chosen": chosen, "reason": advice.reason}
+        say(json.dumps({**found.to_dict(), "advice": facts, "files": written}, default=str))
         return
     say(str(found))
     if advice is not None:
@@ -106,9 +101,8 @@ def show(found: Sweep, risk: str | None, out: Path | None, *, as_json: bool) -> 
 def _write(found: Sweep, out: Path, advice: Advice | None) -> list[str]:
     from ..report.chart import Chart, can_draw
 
-    charts = can_draw() and any(one.risk is not None for one in found.trials)
     texts = {"report.html": found.page(advice=advice), "sweep.json": found.to_json() + "\n"}
-    if charts:
+    if can_draw() and any(one.risk is not None for one in found.trials):
         texts["sweep.svg"] = Chart(found.picture()).svg() + "\n"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -120,7 +114,7 @@ def _write(found: Sweep, out: Path, advice: Advice | None) -> list[str]:
 
 
 def check_risk(risk: str | None) -> None:
-    """Refuses a risk that is no share, before anything is tried."""
+    """Refuses a risk that is not a share, before any trial."""
     from ..publish.sweep import allowed_risk
 
     if risk is not None:
@@ -128,8 +122,8 @@ def check_risk(risk: str | None) -> None:
 
 
 def check_out(out: Path | None) -> None:
-    """What is for the holder does not lie among what leaves."""
-    if out is None:
+    """Refuses a folder with other files, which may be published."""
+    if out is None or not out.exists():
         return
-    if out.exists() and (not out.is_dir() or {p.name for p in out.iterdir()} - {*FILES}):
+    if not out.is_dir() or {path.name for path in out.iterdir()} - {*FILES}:
         raise refuse("cli.sweep-folder-not-empty", name=out.name)

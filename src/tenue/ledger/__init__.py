@@ -1,6 +1,6 @@
-"""What has been spent: prices debited before rows are read, answers stored before they leave.
+"""What has been spent. Prices are debited before rows are read, answers stored before they leave.
 
-A question pays like this, and only like this:
+Every question pays in this way:
 
     reservation = ledger.reserve("census", "ann", charge, key, question_digest)
     if reservation.answer is None:              # otherwise it was answered before

@@ -29,7 +29,7 @@ def digest(value: object) -> str:
 
 
 def readable(text: str) -> str:
-    """One line that people can read: cut if it is long, and without signs that cannot be printed.
+    """One line of printable characters, truncated if it is long.
 
     Example
         >>> readable("SELECT\\n  COUNT(*)")
@@ -41,10 +41,8 @@ def readable(text: str) -> str:
 
 
 def given_text(value: object, name: str, *, empty: bool = False) -> str:
-    """A short line of text, in the one Unicode spelling (NFC), or a refusal.
-
-    Two spellings of one data set's name would be two budgets, hence the normal form.
-    """
+    """A short line of text in the Unicode normal form NFC, so that a data set's name has one
+    spelling, and one budget."""
     fix = f"Give `{name}` as a short name or a hexadecimal digest"
     if not isinstance(value, str):
         raise refuse("ledger.name-not-text", name=name, type=type(value).__name__, advice=fix)

@@ -3,11 +3,11 @@
 * answers about the whole table add up (sequential composition);
 * questions about one person each cost their maximum over persons (parallel composition over
   identities), so a data set has lost  sum(statistical) + max over persons sum(about that person);
-* one ledger, one adjacency: under "replace" an answer proved for "add-or-remove" counts twice;
+* a ledger has one adjacency: under "replace" an answer proved for "add-or-remove" counts twice;
 * individual differential privacy and syntactic releases have columns of their own and are never
   added to differential privacy.
 
-The arithmetic is that of `promise.loss`.
+The arithmetic is that of `privacy.loss`.
 
 Source
     Sequential and parallel composition; to replace a record is to remove one and add another.
@@ -31,12 +31,11 @@ ADD_OR_REMOVE: Neighbours = "add-or-remove"
 
 def given_neighbours(value: object) -> Neighbours:
     """One of the two adjacencies, or a refusal."""
-    if value == REPLACE:
-        return REPLACE
-    if value == ADD_OR_REMOVE:
-        return ADD_OR_REMOVE
+    adjacencies = (REPLACE, ADD_OR_REMOVE)
+    if value in adjacencies:
+        return value
     given = str(value)[:60]
-    near = nearest(given, [REPLACE, ADD_OR_REMOVE])
+    near = nearest(given, adjacencies)
     raise refuse("ledger.ledger-unknown-neighbours", value=given, nearest=near)
 
 
@@ -45,8 +44,7 @@ class Charge:
     """The price of one answer, as its mechanism's proof states it.
 
     Guarantee
-        The integers that are debited are these, after `Loss.under`; the same `nano` must have
-        driven the law.
+        These integers are debited, after `Loss.under`; the same `nano` must have driven the law.
 
     Parameters
         nano: epsilon in nano-epsilon, at least 1.
@@ -54,7 +52,7 @@ class Charge:
         neighbours: the adjacency under which the proof holds.
         person: for a question about one person, the digest of the person's typed canonical
             identifier. Such questions compose in parallel over persons. The proof must then hold
-            under "add-or-remove": replacing Ann by Bob touches the questions about both, so two
+            under "add-or-remove": replacing Ann by Bob affects the questions about both, so two
             prices that hold under "replace" would have to be added.
 
     Example

@@ -1,7 +1,7 @@
-"""What every ledger promises, wherever its entries are kept.
+"""What every ledger promises, wherever its entries are stored.
 
-An implementation says how a transaction runs (`_write`), how rows are read (`_read`), how entries
-are listed, where its key is kept and how the whole is inspected; everything a caller sees is here.
+An implementation defines how a transaction runs (`_write`), how rows are read (`_read`), how
+entries are listed, where its key is stored and how everything is verified.
 """
 
 from __future__ import annotations
@@ -36,21 +36,19 @@ from .results import Balance, Reservation, Verification, balance_of, balances_in
 from .totals import EVERYONE, OPEN, Shelf, Source, cache_name, standing, ticket_name
 from .transactions import admin, reserve
 from .transactions import flight as flights
-from .transactions import reserve as cashier
-from .transactions.admin import overlapped
 from .transactions.flight import FLIGHTS, Flight, pauses
 from .transactions.journal import Journal
 from .transactions.reserve import Purchase
 from .verify import Anchor, CertificateVerification, compared, given_certificate, sealed
 
 LARGEST_ANSWER = 64 * 1024 * 1024
-"""The most bytes that an answer may have."""
+"""The size limit of an answer, in bytes."""
 
 T = TypeVar("T")
 
 
 class Stamped(Protocol):
-    """What files are known again by, as `SourceValidated` says."""
+    """What identifies files, as in `SourceValidated`."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -65,38 +63,38 @@ class Stamped(Protocol):
 
 
 class Rows(Shelf, Protocol):
-    """A shelf that can also be looked through."""
+    """A shelf with its head and the answers of its cache."""
 
     def cached(self, cache: bytes) -> int | None: ...
     def head(self) -> tuple[int, bytes]: ...
 
 
 class Ledger(abc.ABC):
-    """What has been spent, by whom, on what, and what may still be.
+    """What has been spent, by whom, on what, and what remains.
 
     Guarantee
         A price is debited durably before `reserve` returns, and an answer is stored durably before
         `commit` returns. The recorded spend never exceeds the data set's cap, under any
-        concurrency, crash or retry: failure loses budget, it never mints it. One key has at most
-        one debit and one answer, for ever. Changing a past entry is seen by `verify`; cutting off
-        the newest ones is seen with an `anchor` kept elsewhere.
+        concurrency, crash or retry: a failure may lose budget, but never creates it. One key has at
+        most one debit and one answer, for ever. `verify` detects a change of a past entry, and with
+        an `anchor` kept elsewhere the removal of the newest ones.
 
     Columns
-        dp: differential privacy (epsilon, delta); the data set's cap always binds, quotas of
-            analysts bind besides.
-        individual: individual differential privacy, counted apart and never added to dp; a cap of
-            its own binds if the holder states one.
-        releases: syntactic releases, registered.
+        dp: differential privacy (epsilon, delta), limited by the data set's cap and by quotas of
+            analysts.
+        individual: individual differential privacy, counted apart and never added to dp, with a cap
+            of its own if the holder states one.
+        releases: registered syntactic releases.
     """
 
     @property
     def path(self) -> Path | None:
-        """The file that it is kept in, if it is."""
+        """The file in which it is stored, if any."""
         return None
 
     @property
     def is_new(self) -> bool:
-        """Whether its file was made by opening it."""
+        """Whether opening it made its file."""
         return False
 
     @checked_call
@@ -116,20 +114,19 @@ class Ledger(abc.ABC):
     ) -> tuple[Fact, ...]:
         """Gives a data set its budget, or records what changed; returns the facts written.
 
-        What was spent belongs to the data set's name and survives every change. A change of
-        neighbours from "add-or-remove" to "replace" counts every past price twice from then on; the
-        other direction is refused once something was spent, because a promise under replace is
-        none under add-or-remove.
+        Spending belongs to the data set's name and survives every change. A change of neighbours
+        from "add-or-remove" to "replace" counts every past price twice from then on; the other
+        direction is refused once something was spent, because a promise under replace says nothing
+        under add-or-remove.
 
         Parameters
             total, total_delta: the caps, rounded down to whole units.
             per_analyst: every analyst's quota of epsilon, or None.
             individual: the cap of the individual column, all analysts together; None for none.
-            neighbours: "replace" or "add-or-remove".
-            schema_digest, data_version: what the holder declares; part of the history only.
-            protocol: how every question is answered, in words; whoever answers keeps to it.
+            schema_digest, data_version: for the history only.
+            protocol: how every question must be answered, in words.
             unit: who is protected, in words; another unit is refused once something was spent. With
-                " by " and a column, that column may change while no person was asked about.
+                " by " and a column, that column may change until a question is about one person.
         """
         budget = EpsilonDelta.cap(total, total_delta, name="total")
         quota = None if per_analyst is None else EpsilonDelta.cap(per_analyst, name="per_analyst")
@@ -140,13 +137,12 @@ class Ledger(abc.ABC):
             schema_digest=given_text(schema_digest, "schema_digest", empty=True),
             data_version=given_text(data_version, "data_version", empty=True),
         )
-        capped = None if individual is None else EpsilonDelta.cap(individual, name="individual")
-        how = given_text(protocol, "protocol", empty=True)
-        who = given_text(unit, "unit", empty=True)
-        return self._write(lambda journal: admin.open_dataset(journal, wanted, capped, how, who))
+        cap = None if individual is None else EpsilonDelta.cap(individual, name="individual")
+        texts = (given_text(protocol, "protocol", empty=True), given_text(unit, "unit", empty=True))
+        return self._write(lambda journal: admin.open_dataset(journal, wanted, cap, *texts))
 
     def record_schema(self, dataset: str, schema_digest: str) -> None:
-        """Records durably by which schema a data set leaves; its budget stays as it is."""
+        """Records durably under which schema a data set is published."""
         wanted = SchemaChanged(
             dataset=given_text(dataset, "dataset"),
             schema_digest=given_text(schema_digest, "schema_digest"),
@@ -156,8 +152,7 @@ class Ledger(abc.ABC):
     def record_validation(self, dataset: str, stamp: Stamped, digest: str) -> None:
         """Records durably that the holder opened these files and they were read to their end.
 
-        Nothing is written if they are those of the last record. What was found in them is not
-        part of it.
+        Nothing is written if they are those of the last record. The record has no fact about rows.
         """
         wanted = SourceValidated(
             dataset=given_text(dataset, "dataset"),
@@ -171,7 +166,7 @@ class Ledger(abc.ABC):
         self._write(lambda journal: admin.record_validation(journal, wanted))
 
     def validated(self, dataset: str) -> Source | None:
-        """By what the files are known that the holder opened last; None if there were none."""
+        """What identifies the files that the holder opened last; None if there were none."""
         name = given_text(dataset, "dataset")
         return self._read(lambda rows: rows.source(name))
 
@@ -192,47 +187,39 @@ class Ledger(abc.ABC):
     ) -> Reservation:
         """Debits `charge` durably and returns the right to draw once; or a stored answer.
 
-        Check `reservation.answer` first: if it holds bytes, the key or the question was answered
+        Check `reservation.answer` first: if it has bytes, the key or the question was answered
         before, nothing was debited and nothing may be drawn. Refused with `OverBudget` if data set
-        or analyst cannot pay, with `Conflict` if the key stands for another question
+        or analyst cannot pay, with `Conflict` if the key belongs to another question
         ("key-conflict"), is being answered ("in-flight"), or was paid for by a process that ended
         before it answered ("spent-unanswered": noise may have been drawn, so it is never drawn
         again).
 
         Settle every reservation: `commit`, `abandon`, or `release_unread`. One that a live process
-        forgets keeps its key in flight until that process ends; its price is spent either way.
+        never settles keeps its key in flight until that process ends; its price is spent either
+        way.
 
-        Single flight: of all who ask with one `cache_key` at the same time, whichever their process
-        or thread, one pays and draws, and the others wait for that answer, which costs them
-        nothing. If it ends without an answer, or its process does, one of those who wait pays in
-        turn, and is refused with `OverBudget` if that is too much. Waiting ends after ten minutes
-        with a `Conflict` ("in-flight"); for the thread that has reserved the question itself and
-        not settled it, at once. Whether somebody waits depends on what was asked, never on rows.
+        Single flight: of concurrent requests with one `cache_key`, in any process or thread, one
+        pays and draws, and the others wait for that answer, which costs them nothing. If it fails,
+        or its process ends, one of the waiting requests pays instead, or is refused with
+        `OverBudget`. Waiting ends after ten minutes with a `Conflict` ("in-flight"); at once for a
+        thread that waits for its own reservation. Whether a request waits depends on questions,
+        never on rows.
 
         Parameters
             key: the caller's idempotency key, in the scope of data set and analyst; None if the
-                question will never be retried.
-            question_digest: what the question is; with the charge, what the key stands for.
-            cache_key: what is the same for the same question, whoever asks it; its first answer
-                is found under it. A `key` that was used before goes before it.
+                question will never be retried. It takes precedence over `cache_key`.
+            question_digest: identifies the question; a key belongs to it and the charge.
+            cache_key: the same for the same question of every analyst; its first answer is stored
+                under it.
             fresh: pay and draw although the same question was answered or is being answered. The
-                answer is found under `cache_key` only if it is the first.
+                answer is stored under `cache_key` only if it is the first.
             column: "dp", or "individual" for individual differential privacy.
             question_name, times: an approved question, and how often it may be asked in all.
-            asked: how the question reads, for whoever looks at the ledger.
+            asked: the text of the question, for readers of the ledger.
         """
         wanted = Purchase(
-            dataset,
-            analyst,
-            charge,
-            key,
-            question_digest,
-            cache_key,
-            column,
-            question_name,
-            times,
-            asked,
-            fresh,
+            *(dataset, analyst, charge, key, question_digest, cache_key),
+            *(column, question_name, times, asked, fresh),
         )
         deadline = None
         while True:
@@ -246,14 +233,14 @@ class Ledger(abc.ABC):
             self._wait(found)
 
     def _reserve(self, wanted: Purchase) -> Reservation | Flight:
-        """One attempt in a transaction of its own; if it is interrupted, nothing was reserved."""
+        """One attempt in a transaction; if it is interrupted, the reservation is undone."""
         granted: list[Reservation] = []
         interrupted = False
 
         def attempt(journal: Journal) -> Reservation | Flight | None:
             if interrupted:
                 return None
-            found = cashier.reserve(journal, wanted)
+            found = reserve.reserve(journal, wanted)
             if isinstance(found, Reservation) and found.answer is None:
                 granted.append(found)
             return found
@@ -268,7 +255,7 @@ class Ledger(abc.ABC):
                 FLIGHTS.opened(_flight(granted[0]))
         except (Refused, Fault):
             raise
-        except BaseException:  # as by Ctrl-C: the transaction may still be to come
+        except BaseException:  # such as Ctrl-C: the transaction may still be waiting
             interrupted = True
             with suppress(Refused, Fault):
                 self._write(undo)
@@ -277,7 +264,7 @@ class Ledger(abc.ABC):
         return found
 
     def _wait(self, flight: Flight) -> None:
-        """Returns when a flight has ended, or when its owner's life is to be looked into again."""
+        """Returns when a flight has ended, or when it is time to check its owner's liveness."""
         signal = FLIGHTS.signal(flight)
         again = time.monotonic() + flights.LIVENESS
 
@@ -302,11 +289,11 @@ class Ledger(abc.ABC):
         FLIGHTS.ended(_flight(reservation))
 
     def release_unread(self, reservation: Reservation, reason: str = "") -> None:
-        """Gives the price back, because no row was read and no noise was drawn.
+        """Refunds the price, because no row was read and no noise was drawn.
 
-        Only for failures that cannot depend on data: the engine could not be reached, the caller
-        went away before it was called. Once a row may have been read there is no refund, for the
-        failure itself may be an answer: use `abandon`. The key is free again afterwards.
+        Only for failures that cannot depend on data, such as an engine that cannot be reached. Once
+        a row may have been read there is no refund, because the failure itself may be an answer:
+        use `abandon`. The key is free again afterwards.
         """
         why = given_text(reason, "reason", empty=True)
         self._write(lambda journal: reserve.release_unread(journal, reservation, why))
@@ -319,10 +306,8 @@ class Ledger(abc.ABC):
         FLIGHTS.ended(_flight(reservation))
 
     def cached(self, dataset: str, cache_key: str) -> bytes | None:
-        """The answer stored under a cache key of this data set, or None; costs nothing.
-
-        Of several, as before single flight, the latest.
-        """
+        """The answer stored under a cache key of this data set, or None; costs nothing."""
+        # ledgers from before single flight may have several; the latest counts
         name = cache_name(given_text(dataset, "dataset"), given_text(cache_key, "cache_key"))
 
         def look(rows: Rows) -> bytes | None:
@@ -332,10 +317,9 @@ class Ledger(abc.ABC):
         return self._read(look)
 
     def has_key(self, dataset: str, analyst: str, key: str) -> bool:
-        """Whether the key already stands for a question of this analyst; costs nothing."""
-        name = ticket_name(
-            given_text(dataset, "dataset"), given_text(analyst, "analyst"), given_text(key, "key")
-        )
+        """Whether the key already belongs to a question of this analyst; costs nothing."""
+        scope = given_text(dataset, "dataset"), given_text(analyst, "analyst")
+        name = ticket_name(*scope, given_text(key, "key"))
         return self._read(lambda rows: name is not None and rows.ticket_named(name) is not None)
 
     @checked_call
@@ -349,30 +333,23 @@ class Ledger(abc.ABC):
         marks: Sequence[str] = (),
         draft: bool = False,
     ) -> int:
-        """Records that a protected copy of the table leaves; returns the entry's number.
+        """Records that a protected copy of the table is published; returns the entry's number.
 
         A second release of the same data set overlaps the first and is refused unless
-        `override=True`, which is recorded. So is one of a data set of another name whose `marks`
-        say that rows are the same (`overlap`). The same release registered again is the first one.
+        `override=True`, which is recorded. So is one of another data set whose `marks`, the
+        fingerprints of its rows, show common rows. A release registered again keeps its entry.
 
         Parameters
-            draft: it has not left yet. Until `release_left` says that it has, this ledger object,
-                and no other, may withdraw it.
+            draft: it is not published yet. Until `release_left` is called, this ledger object, and
+                no other, may withdraw it.
         """
         name = given_text(dataset, "dataset")
         digest = given_text(release_digest, "release_digest")
         how = given_text(method, "method")
         words = " ".join(given_text(mark, "marks") for mark in marks)
-        facts: dict[str, Any] = {
-            "release_digest": digest,
-            "method": how,
-            "override": bool(override),
-        }
-        wanted = (
-            RowsReleased(dataset=name, marks=words, **facts)
-            if words
-            else ReleaseRegistered(dataset=name, **facts)
-        )
+        facts: dict[str, Any] = {"dataset": name, "release_digest": digest}
+        facts |= {"method": how, "override": bool(override)}
+        wanted = RowsReleased(marks=words, **facts) if words else ReleaseRegistered(**facts)
 
         def registered(journal: Journal) -> tuple[int, bool]:
             known = digest in journal.totals.releases_of(name)
@@ -385,19 +362,19 @@ class Ledger(abc.ABC):
 
     @cached_property
     def _drafts(self) -> set[tuple[str, str]]:
-        """The releases that were registered through this object and have not left."""
+        """The releases that were registered through this object and are not published."""
         return set()
 
     def release_left(self, dataset: str, release_digest: str) -> None:
-        """Says that a draft has left: from now on nobody can withdraw it."""
+        """Records in this object that a draft is published, and cannot be withdrawn any more."""
         self._drafts.discard((dataset, release_digest))
 
     @checked_call
     def withdraw_release(self, dataset: str, release_digest: str, *, reason: str) -> None:
-        """Records that a draft was never handed to anybody, and why.
+        """Records that a draft was never published, and why, so that another release may be.
 
-        It no longer stands in the way of another. Refused for a release that may have left: two
-        releases reveal the records in which they differ, whatever a ledger says.
+        Refused for a release that may have been published: two releases reveal the records in which
+        they differ.
         """
         if (dataset, release_digest) not in self._drafts and self._read(
             lambda rows: release_digest in standing(rows.releases(dataset))
@@ -412,20 +389,20 @@ class Ledger(abc.ABC):
         self._drafts.discard((wanted.dataset, wanted.release_digest))
 
     def released_before(self, marks: Sequence[str]) -> int | None:
-        """The entry under which rows with these marks were released last, under any name."""
+        """The entry of the last release, of any data set, of rows with these fingerprints."""
         words = " ".join(marks)
-        return self._read(lambda rows: overlapped(words, standing(rows.releases(EVERYONE))))
+        return self._read(lambda rows: admin.overlapped(words, standing(rows.releases(EVERYONE))))
 
     def datasets(self) -> list[str]:
         """The names of all data sets, sorted."""
         return self._read(lambda rows: rows.datasets())
 
     def known_as(self, dataset: str) -> str:
-        """The name as the ledger has it: upper and lower case do not make another data set."""
+        """The data set's name as first written; names that differ only in case are the same."""
         return next((n for n in self.datasets() if n.lower() == dataset.lower()), dataset)
 
     def balance(self, dataset: str | None = None) -> Balance:
-        """What a data set has spent and may still spend; a lone data set need not be named."""
+        """What a data set has spent and what remains; the only data set need not be named."""
         name = None if dataset is None else given_text(dataset, "dataset")
 
         def look(rows: Rows) -> Balance:
@@ -446,10 +423,10 @@ class Ledger(abc.ABC):
         return (entry for entry in self._entries() if name is None or entry.dataset == name)
 
     def export(self, target: str | os.PathLike[str] | TextIO) -> int:
-        """Writes every entry as one line of JSON with its hash; returns how many.
+        """Writes every entry as one line of JSON with its hash; returns their number.
 
-        A line without its `hash` member is, in canonical form, the text that was hashed after the
-        hash of the line before.
+        The canonical form of a line without its `hash` is the text that was hashed, after the hash
+        of the previous line.
         """
         if isinstance(target, str | os.PathLike):
             with Path(target).open("w", encoding="utf-8") as file:
@@ -463,8 +440,8 @@ class Ledger(abc.ABC):
     def anchor(self, path: str | os.PathLike[str]) -> Anchor:
         """Writes number and hash of the last entry to `path`, which belongs on another machine.
 
-        An anchor never goes backwards: a ledger that is behind the anchor, or beside it, is a
-        `LedgerFault` and leaves the file as it is. One process at a time should write it.
+        A ledger that does not continue the anchor in the file is a `LedgerFault`, and the file is
+        not changed. One process at a time should write it.
         """
         kept = Anchor.read_if_there(path)
         if kept is not None:
@@ -475,33 +452,32 @@ class Ledger(abc.ABC):
         return anchor
 
     def verify(self, anchor: str | os.PathLike[str] | Anchor | None = None) -> Verification:
-        """Recounts everything from the entries and says whether the ledger is whole.
+        """Recomputes everything from the entries, and reports whether the ledger is intact.
 
         Checks the hash chain, every stored answer against its digest, every running total against
-        a recount from the facts, and that no reservation exceeded the cap of its time; with an
-        anchor, also that nothing was cut off. Without one, a cut tail is not seen.
+        a recount from the facts, and that no reservation exceeded the cap of its time. Only with an
+        anchor, it also detects that the newest entries were removed.
         """
         kept = anchor if isinstance(anchor, Anchor | None) else Anchor.read(anchor)
         return self._inspect(kept)
 
     def seal(self, schema_digest: str) -> str:
-        """What a certificate says of its schema: the same for the same schema, and nothing else.
+        """A seal that identifies a schema in certificates, and reveals nothing about it.
 
-        The digest itself would tell a secret: whoever knows all of a schema but one bound finds the
-        bound by trying. Only this ledger has the key, so only its holder can compare.
+        The digest itself would reveal it: an intruder who knows all of a schema but one bound finds
+        the bound by trying. Only the holder of this ledger has the key, and can compare.
         """
         return sealed(self._secret(), given_text(schema_digest, "schema_digest"))
 
     def verify_certificate(
         self, certificate: Certificate | str | os.PathLike[str]
     ) -> CertificateVerification:
-        """Whether a certificate speaks of a data set of this ledger, by a schema that it had.
+        """Whether a certificate was issued under a schema of this ledger.
 
         Parameters
-            certificate: the certificate, or the path of the file that holds it.
+            certificate: the certificate, or the path of its file.
 
-        It says by which schema the certificate was made. Its other sentences are not sealed:
-        compare them with those of the answer or the release.
+        Only the schema is sealed: compare the other sentences with those of the answer or release.
         """
         found = given_certificate(certificate)
         stated = (e for e in self._entries() if isinstance(e.fact, DatasetOpened | SchemaChanged))
@@ -509,17 +485,16 @@ class Ledger(abc.ABC):
 
     @abc.abstractmethod
     def _secret(self) -> bytes:
-        """The key of this ledger's certificates: 256 bits that nothing else is made of."""
+        """The key of this ledger's certificates: 256 bits with no other use."""
 
     def _view(self) -> tuple[list[Balance], str]:
-        """What a prompt or a notebook shows. It names no question and no analyst, because whoever
-        asks holds the ledger too, in `session.ledger`.
-        """
+        """What a prompt or a notebook shows. It names no question and no analyst, because every
+        analyst has access to the ledger, as `session.ledger`."""
         try:
             found = [self.balance(name).seen_by("") for name in self.datasets()]
             entries, _ = self._read(lambda rows: rows.head())
         except (Refused, LedgerFault):
-            return [], "A ledger that is closed or cannot be read."
+            return [], "The ledger is closed or cannot be read."
         return found, f"Entries: {entries:,}. verify() checks them, entries() lists them."
 
     def __repr__(self) -> str:
@@ -541,7 +516,7 @@ class Ledger(abc.ABC):
 
     @abc.abstractmethod
     def _write(self, work: Callable[[Journal], T]) -> T:
-        """Runs `work` in a transaction of its own or shared; returns once it is durable."""
+        """Runs `work` in a transaction, perhaps with others; returns once it is durable."""
 
     @abc.abstractmethod
     def _read(self, look: Callable[[Rows], T]) -> T:
@@ -553,11 +528,11 @@ class Ledger(abc.ABC):
 
     @abc.abstractmethod
     def _inspect(self, anchor: Anchor | None) -> Verification:
-        """Recounts everything."""
+        """The result of `verify`."""
 
     @abc.abstractmethod
     def _hold_to(self, anchor: Anchor) -> None:
-        """A fault unless the ledger goes on from `anchor`."""
+        """A fault unless the ledger continues `anchor`."""
 
 
 def _flight(reservation: Reservation) -> Flight:
@@ -570,6 +545,6 @@ def closed() -> Refused:
 
 
 def _unknown(name: str | None, known: list[str]) -> Refused:
-    said = "The data set is not named" if name is None else f"There is no data set `{name}`"
+    what = "The data set is not named" if name is None else f"There is no data set `{name}`"
     advice = "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first"
-    return refuse("ledger.unknown-dataset", said=said, many=len(known), advice=advice)
+    return refuse("ledger.unknown-dataset", said=what, many=len(known), advice=advice)

@@ -1,13 +1,13 @@
-"""What happened, apart from what it costs; and the hash chain of the entries that say so.
+"""The facts of a ledger, apart from their costs, and the hash chain of its entries.
 
 Each class is one kind of fact: frozen, without arithmetic. A fact's meaning never changes; a new
 meaning gets a new kind with a new name. Amounts are whole nano-epsilon and atto-delta, as stated by
-the mechanism; read as losses they add up and compare (`promise.loss`).
+the mechanism; as losses they add up and compare (`privacy.loss`).
 
 Guarantee
-    Changing, deleting, inserting or moving an entry is seen by whoever walks the chain. Two things
-    are not, for the chain holds no secret: a tail that was cut off cleanly, and a history that was
-    written anew from some entry on, hashes and all. An `anchor` kept elsewhere shows both.
+    A verification of the chain detects that an entry was changed, deleted, inserted or moved. It
+    does not detect, for the chain has no secret, that the newest entries were removed, or that
+    history was rewritten from some entry on, hashes included. An `anchor` kept elsewhere does.
 
 The hash of entry n is SHA-256(hash of entry n-1 followed by the entry's canonical JSON), and the
 text holds the sequence number.
@@ -30,7 +30,7 @@ from .composition import Column
 
 @dataclass(frozen=True, kw_only=True)
 class _OfDataset:
-    """Every fact is one about a data set."""
+    """Every fact is about a data set."""
 
     dataset: str
 
@@ -71,13 +71,13 @@ class CapChanged(_OfDataset):
 
 
 def stored_caps(epsilon: int, delta: int, per_analyst: int | None) -> dict[str, Any]:
-    """Budgets and the quota of each analyst, under the names that facts have for them."""
+    """Budgets and the quota of each analyst, under the names of the facts' fields."""
     return {"total_nano": epsilon, "total_atto": delta, "per_analyst_nano": per_analyst}
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndividualCapped(_OfDataset):
-    """The holder said how much individual epsilon may be spent in all; None for no cap."""
+    """The holder stated how much individual epsilon may be spent in all; None for no cap."""
 
     kind: ClassVar[str] = "individual-capped"
     individual_nano: int | None
@@ -101,7 +101,7 @@ class NeighboursChanged(_OfDataset):
 
 @dataclass(frozen=True, kw_only=True)
 class UnitStated(_OfDataset):
-    """The holder said who is protected."""
+    """The holder stated who is protected."""
 
     kind: ClassVar[str] = "unit-stated"
     unit: str
@@ -176,7 +176,7 @@ class Reserved(_OfDataset):
 
 @dataclass(frozen=True, kw_only=True)
 class Asked(_OfDataset):
-    """How the question of a reservation reads, for people."""
+    """The text of a reservation's question, for readers."""
 
     kind: ClassVar[str] = "asked"
     reservation: int
@@ -185,7 +185,7 @@ class Asked(_OfDataset):
 
 @dataclass(frozen=True, kw_only=True)
 class Answered(_OfDataset):
-    """The answer to a reservation was stored, before it left."""
+    """The answer to a reservation was stored, before it was returned."""
 
     kind: ClassVar[str] = "answered"
     reservation: int
@@ -195,7 +195,7 @@ class Answered(_OfDataset):
 
 @dataclass(frozen=True, kw_only=True)
 class Returned(_OfDataset):
-    """A reservation was given back: the caller states that no row was read."""
+    """A reservation was refunded: the caller states that no row was read."""
 
     kind: ClassVar[str] = "returned"
     reservation: int
@@ -213,7 +213,7 @@ class Unanswered(_OfDataset):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseRegistered(_OfDataset):
-    """A protected copy of the table left the house."""
+    """A protected copy of the table was published."""
 
     kind: ClassVar[str] = "release-registered"
     release_digest: str
@@ -223,7 +223,7 @@ class ReleaseRegistered(_OfDataset):
 
 @dataclass(frozen=True, kw_only=True)
 class RowsReleased(_OfDataset):
-    """The same, with marks by which the rows are known under another name."""
+    """The same, with the fingerprints of its rows, which identify them in another data set."""
 
     kind: ClassVar[str] = "rows-released"
     release_digest: str
@@ -234,7 +234,7 @@ class RowsReleased(_OfDataset):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseWithdrawn(_OfDataset):
-    """A registered release never left: the caller states that it was not handed to anybody."""
+    """A registered release was withdrawn: the caller states that it was never published."""
 
     kind: ClassVar[str] = "release-withdrawn"
     release_digest: str
@@ -309,11 +309,11 @@ class Entry:
 _decode = json.JSONDecoder().raw_decode
 
 GENESIS = hashlib.sha256(b"tenue ledger 1").digest()
-"""What stands before the first entry."""
+"""The hash before the first entry."""
 
 
 def write(sequence: int, time: str, fact: Fact) -> str:
-    """The text of an entry, the one that is stored and hashed."""
+    """The text of an entry, which is stored and hashed."""
     plain = to_fields(fact)
     plain["sequence"] = sequence
     plain["time"] = time
@@ -326,7 +326,7 @@ def link(previous: bytes, text: str) -> bytes:
 
 
 def read(sequence: int, text: str) -> tuple[str, Fact]:
-    """Time and fact of an entry's text; a text that does not belong there is a fault."""
+    """Time and fact of an entry's text; a fault if it is not the text of this entry."""
     try:
         plain, end = _decode(text)
         time = plain.pop("time")

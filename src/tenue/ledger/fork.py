@@ -1,4 +1,4 @@
-"""What becomes of connections when the process forks: the child must not use its parent's."""
+"""Calls objects before and after a fork, because a child must not use its parent's connections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Forkable(Protocol):
-    """Something that cannot be carried over a fork as it is."""
+    """An object that must change around a fork."""
 
     def before_fork(self) -> None: ...
     def after_fork_in_parent(self) -> None: ...
@@ -23,23 +23,23 @@ _turn = threading.Lock()
 
 
 def watch(thing: Forkable) -> None:
-    """Calls `thing` around every fork that Python makes, for as long as it lives."""
+    """Calls `thing` around every fork that Python makes, without keeping it alive."""
     with _turn:
         _watched.add(thing)
 
 
 class InChild:
-    """Calls a method of whatever keeps this, in a forked child; around the fork it does nothing."""
+    """Calls a method in a forked child, as long as both this and the method's object live."""
 
     def __init__(self, method: Callable[[], None]) -> None:
         self._method = weakref.WeakMethod(method)
         watch(self)
 
     def before_fork(self) -> None:
-        """Nothing is taken."""
+        pass
 
     def after_fork_in_parent(self) -> None:
-        """Nothing was taken."""
+        pass
 
     def after_fork_in_child(self) -> None:
         method = self._method()

@@ -1,11 +1,10 @@
-"""Where the ledger of a table lies: what a caller gave, what the schema names, else a usual place.
+"""The location of a table's ledger: given by the caller, named by the schema, or beside the data.
 
 Guarantee
-    A ledger belongs to the data: it lies beside them, so that a copy of the schema starts no new
-    budget and no new register. One that lies elsewhere, as beside the schema, is used where it
-    lies, and from its first use on a link beside the data leads to it, so that whoever comes by
-    another schema or another name of the rows finds the same one. Where two ledgers are found, or
-    a link that leads to none, nothing is taken and nothing made.
+    A ledger belongs to the data and lies beside them, so that a copy of the schema starts no new
+    budget and no new register. One that lies elsewhere, such as beside the schema, is used there,
+    and its first use leaves a link beside the data, so that another schema or another name of the
+    rows leads to the same ledger. Two ledgers, or a broken link, are refused.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ Where = Path | str
 
 @dataclass(frozen=True)
 class Place:
-    """What says where the ledger of a table lies.
+    """What determines the location of a table's ledger.
 
-    named: the file that its schema names, or the database.
-    data: where one may lie beside its data, the usual place first; nothing if they are in no file.
-    schema: the schema's own file, beside which one lies if the data are in no file.
+    named: the file or database that its schema names.
+    data: paths beside its data, the usual one first; empty if the data are not in a file.
+    schema: the schema's own file, beside which the ledger lies if the data are not in a file.
     """
 
     named: Where | None = None
@@ -38,13 +37,13 @@ class Place:
     schema: Path | None = None
 
     def find(self) -> Where | None:
-        """Where the ledger lies, which need not be there yet; None if nothing says where."""
+        """The location, where no ledger need exist yet; None if nothing determines it."""
         usual = self.data
         if self.schema is not None:
             usual = (*usual, self.schema.absolute().with_suffix(_ENDING))
         there = _once([path for path in usual if path.exists()])
         if isinstance(self.named, str):
-            if there:  # what was spent before must not be forgotten on the server
+            if there:  # a ledger on the server would ignore what was spent before
                 raise refuse("ledger.two-ledgers", one=there[0], other=self.named)
             return self.named
         if self.named is None or not self.named.exists():
@@ -64,16 +63,15 @@ class Place:
         return usual[0]
 
     def open(self, where: Where) -> Ledger:
-        """The ledger there; if it is a file, a link in the usual place leads to it from now on.
+        """The ledger there, to which a link in the usual place leads if it is another file.
 
-        No link is left where the schema names the file, nor in a folder that cannot be written:
-        nobody can start another ledger there.
+        No link is left if the schema names the file, nor in a folder that cannot be written, where
+        no other ledger can be started.
         """
-        if isinstance(where, str):
-            return open_ledger(where)
-        ledger, path = SQLite(where), where
+        ledger = open_ledger(where)
         try:
-            self._leave_link(path)
+            if isinstance(where, Path):
+                self._leave_link(where)
         except BaseException:
             ledger.close()
             raise
@@ -87,18 +85,18 @@ class Place:
             return
         try:
             link.symlink_to(os.path.relpath(path.resolve(), link.parent.resolve()))
-        except OSError:  # this disk has no links
+        except OSError:  # this file system has no links
             if not os.path.lexists(link):
                 raise refuse("ledger.ledger-folder-not-writable", folder=link.parent) from None
-        self.find()  # another ledger may have been made there meanwhile: then there are two
+        self.find()  # refuses if another ledger was made there meanwhile
 
 
 NOWHERE = Place()
-"""Of a table whose schema and data are in no file."""
+"""For a table whose schema and data are not in files."""
 
 
 def given_ledger(given: object, place: Place) -> Ledger:
-    """The ledger, opened; the one of its place if none is given."""
+    """The ledger, opened; by default that of `place`."""
     if isinstance(given, Ledger):
         return given
     where = ledger_place(given, place)
@@ -108,9 +106,9 @@ def given_ledger(given: object, place: Place) -> Ledger:
 
 
 def open_ledger(where: Where, *, make: bool = True) -> Ledger:
-    """The ledger of a file, or of an address in a PostgreSQL server.
+    """The ledger in a file, or at an address in a PostgreSQL server.
 
-    make: whether one that is not on the server is made there.
+    make: whether a missing one is made on the server.
     """
     if isinstance(where, str) and is_address(where):
         try:
@@ -125,8 +123,8 @@ def ledger_place(given: object, place: Place, *, optional: bool = False) -> Wher
     """The path of a ledger's file, or the address of its database; None for none.
 
     Parameters
-        place: where it lies if none is given.
-        optional: whether False stands for no ledger at all.
+        place: determines the default.
+        optional: whether False means no ledger.
     """
     if given is None:
         return place.find()
@@ -143,5 +141,5 @@ def ledger_place(given: object, place: Place, *, optional: bool = False) -> Wher
 
 
 def _once(paths: list[Path]) -> list[Path]:
-    """Each file once, though it may have several names."""
+    """The paths without further names of the same file."""
     return list({path.resolve(): path for path in reversed(paths)}.values())[::-1]

@@ -1,10 +1,10 @@
-"""A shelf of plain dictionaries: the rows of a ledger in memory, and where a recount begins."""
+"""A shelf of plain dictionaries, for ledgers in memory and for recounts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from ..errors import LedgerFault
 from ..privacy.loss import NOTHING
@@ -22,15 +22,10 @@ from .totals import (
     Source,
     Stored,
     Ticket,
-    Totals,
 )
 
-
-class Written(Protocol):
-    """A transaction: what it changed, and the entries that it wrote."""
-
-    totals: Totals
-    written: list[tuple[int, str, bytes]]
+if TYPE_CHECKING:
+    from .transactions.journal import Journal
 
 
 class Dictionaries:
@@ -71,11 +66,9 @@ class Dictionaries:
         }
 
     def most(self, dataset: str, analyst: str, besides: Iterable[str]) -> Person:
-        out = set(besides)
         most = NOTHING
-        for who, each in self.persons(dataset, analyst).items():
-            if who not in out:
-                most = most.most(each.spent)
+        for who in self.persons(dataset, analyst).keys() - set(besides):
+            most = most.most(self._books.persons[dataset, analyst, who].spent)
         return Person(*most.stored)
 
     def times(self, dataset: str, question_name: str) -> int:
@@ -121,8 +114,8 @@ class Dictionaries:
     def answer(self, sequence: int) -> bytes:
         return self._answers[sequence]
 
-    def take(self, journal: Written) -> None:
-        """Takes over what a transaction wrote."""
+    def take(self, journal: Journal) -> None:
+        """Stores what a transaction wrote."""
         totals = journal.totals
         self.entries.extend(journal.written)
         for each in fields(Books):

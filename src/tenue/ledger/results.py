@@ -1,4 +1,4 @@
-"""What the ledger hands out: reservations, balances, verifications, and what was paid for what."""
+"""The results of a ledger: reservations, balances, verifications, debits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .totals import EVERYONE, Account, Dataset
 class Reservation:
     """A price already paid; the right to draw noise once.
 
-    `answer` is None: read the rows, draw, `commit`. `answer` holds bytes: the key or the question
+    If `answer` is None, read the rows, draw, and `commit`. If it has bytes, the key or the question
     was answered before, this is its answer, nothing was debited now, and nothing may be drawn.
     """
 
@@ -38,7 +38,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What one analyst has spent. A quota never adds to what the data set can pay."""
+    """What one analyst has spent. The budget of the data set limits every quota."""
 
     analyst: str
     total: Fraction | None
@@ -56,10 +56,10 @@ class Quota:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Balance:
-    """What a data set may still pay, in exact epsilon; columns that must not be added are apart.
+    """What a data set has spent and what remains, in exact epsilon, in columns that never add up.
 
     `spent` is `statistical` plus `persons`, the largest sum of questions about one person.
-    `remaining` is never negative: a cap lowered below what was spent leaves 0.
+    `remaining` is 0 where the cap was lowered below what was spent.
     """
 
     dataset: str
@@ -88,55 +88,52 @@ class Balance:
 
     @property
     def remaining_individual(self) -> Fraction | None:
-        """None where the individual column has no cap."""
+        """None if the individual column has no cap."""
         total = self.total_individual
         return None if total is None else max(Fraction(0), total - self.individual)
 
     def __str__(self) -> str:
-        said = (
-            f"epsilon {decimal(self.spent)} of {decimal(self.total)} spent, "
-            f"{decimal(self.remaining)} remains"
-            if self.total or self.spent
-            else "no budget, so nothing may be asked"
-        )
-        lines = [f"{self.dataset} ({self.neighbours}): {said}"]
-        if self.protocol:
-            lines.append(f"  protocol: {self.protocol}")
+        spent, total = decimal(self.spent), decimal(self.total)
+        summary = f"epsilon {spent} of {total} spent, {decimal(self.remaining)} remains"
+        if not (self.total or self.spent):
+            summary = "no budget, so nothing may be asked"
+        lines = [f"protocol: {self.protocol}"] if self.protocol else []
         if self.total_delta:
+            lines.append(f"delta {decimal(self.spent_delta)} of {decimal(self.total_delta)} spent")
+        if self._has_individual:
+            cap = self.total_individual
+            of = "" if cap is None else f" of {decimal(cap)}"
             lines.append(
-                f"  delta {decimal(self.spent_delta)} of {decimal(self.total_delta)} spent"
-            )
-        if self.individual or self.total_individual is not None:
-            total = self.total_individual
-            lines.append(
-                f"  individual epsilon {decimal(self.individual)}"
-                + ("" if total is None else f" of {decimal(total)}")
-                + " spent, which is not differential privacy and is not part of the above"
+                f"individual epsilon {decimal(self.individual)}{of} spent, which is not "
+                "differential privacy and is not part of the above"
             )
         if self.releases:
-            lines.append(f"  releases registered: {self.releases}")
-        lines.extend(f"  {quota}" for quota in self.analysts)
-        return "\n".join(lines)
+            lines.append(f"releases registered: {self.releases}")
+        lines += map(str, self.analysts)
+        return "\n  ".join([f"{self.dataset} ({self.neighbours}): {summary}", *lines])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
+
+    @property
+    def _has_individual(self) -> bool:
+        return bool(self.individual) or self.total_individual is not None
 
     def _repr_html_(self) -> str:
         rows = [[f"{self.dataset} ({self.neighbours})", "spent", "of", "remains"]]
         rows.append(_amounts("epsilon", self.spent, self.total, self.remaining))
         if self.total_delta:
             rows.append(_amounts("delta", self.spent_delta, self.total_delta, self.remaining_delta))
-        if self.individual or self.total_individual is not None:
+        if self._has_individual:
             name = "individual epsilon, which is not differential privacy and is counted apart"
             left = self.remaining_individual
             rows.append(_amounts(name, self.individual, self.total_individual, left))
         rows += [_amounts(q.analyst, q.spent, q.total, q.remaining) for q in self.analysts]
-        said = [f"protocol: {self.protocol}"] if self.protocol else []
-        said += [f"releases registered: {self.releases}"] if self.releases else []
-        return html_table(rows, after=said)
+        notes = [f"protocol: {self.protocol}"] if self.protocol else []
+        notes += [f"releases registered: {self.releases}"] if self.releases else []
+        return html_table(rows, after=notes)
 
     def seen_by(self, analyst: str) -> Balance:
-        """The balance without what other analysts have spent; what all have together stays."""
+        """The balance without the quotas of other analysts."""
         return replace(self, analysts=tuple(q for q in self.analysts if q.analyst == analyst))
 
 
@@ -148,17 +145,12 @@ def _amounts(
 
 
 def balances_in_html(balances: Sequence[Balance], note: str) -> str:
-    """A row for each data set: no question and no analyst is named."""
+    """A row for each data set, without questions and analysts."""
     header = ["data set", "neighbours", "epsilon", "spent", "remains", "releases"]
     rows = [
-        [
-            one.dataset,
-            one.neighbours,
-            decimal(one.total),
-            decimal(one.spent),
-            decimal(one.remaining),
-            str(one.releases),
-        ]
+        [one.dataset, one.neighbours]
+        + [decimal(amount) for amount in (one.total, one.spent, one.remaining)]
+        + [str(one.releases)]
         for one in balances
     ]
     return (html_table([header, *rows]) if rows else "") + paragraphs([note])
@@ -167,9 +159,9 @@ def balances_in_html(balances: Sequence[Balance], note: str) -> str:
 def balance_of(
     name: str, dataset: Dataset, accounts: Mapping[str, Account], releases: int, protocol: str = ""
 ) -> Balance:
-    """The balance that a data set's rows amount to."""
+    """The balance of a data set, from its rows."""
     whole = accounts.get(EVERYONE, Account())
-    quota, capped = dataset.quota, dataset.individual_budget
+    quota, cap = dataset.quota, dataset.individual_budget
     each = None if quota is None else quota.epsilon
     return Balance(
         dataset=name,
@@ -181,7 +173,7 @@ def balance_of(
         total_delta=dataset.budget.delta,
         spent_delta=whole.spent.delta,
         individual=whole.individual_spent.epsilon,
-        total_individual=None if capped is None else capped.epsilon,
+        total_individual=None if cap is None else cap.epsilon,
         releases=releases,
         analysts=tuple(
             Quota(analyst, each, account.spent.epsilon, account.individual_spent.epsilon)
@@ -196,10 +188,10 @@ def balance_of(
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Whether the ledger is whole: truthy if every check passed.
+    """Whether the ledger is intact: truthy if every check passed.
 
-    `first_bad` is the first entry that is wrong, None if none is or if the damage is elsewhere
-    (totals, answers, the file); `reason` says what.
+    first_bad: the first entry that is wrong; None if the damage is elsewhere (totals, answers, the
+        file).
     """
 
     ok: bool
@@ -218,7 +210,7 @@ class Verification:
         return f"NOT INTACT{where}: {self.reason}"
 
 
-# -- What was paid for what, as a data officer reads it --------------------------------------------
+# -- Debits, as a data officer reads them ----------------------------------------------------------
 
 _OUTCOMES: dict[type, str] = {
     Answered: "answered",
@@ -232,8 +224,7 @@ class Debit:
     """One price that was paid.
 
     epsilon, delta: as the mechanism stated them.
-    asked: how the question reads; None if whoever paid did not say.
-    outcome: what became of it.
+    asked: the text of the question, if it was recorded.
     """
 
     sequence: int

@@ -1,8 +1,8 @@
-"""The running totals, the rows they are kept in, and how each fact moves them.
+"""The running totals, the rows that store them, and how each fact changes them.
 
-`Totals` is what one transaction has read and changed; a `Shelf` is where rows rest in between. The
-same `post` keeps the totals of every ledger and recounts them when one is verified, so the stored
-totals can never mean anything but the sum of the facts.
+`Totals` is what one transaction has read and changed; a `Shelf` stores rows in between. The same
+`post` updates the totals of every ledger and recounts them for verification, so the stored totals
+are always the sum of the facts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Dataset(NamedTuple):
     repriced: int = 0  # the entry that last changed the neighbours
     widest: int = 0  # the largest epsilon ever charged together with a delta
     individual: int | None = None  # the cap of the individual column
-    unit: str = ""  # who is protected, in words; empty if nobody said
+    unit: str = ""  # who is protected, in words; empty if not stated
 
     @property
     def caps(self) -> Caps:
@@ -85,7 +85,7 @@ class Dataset(NamedTuple):
 
 
 class Source(NamedTuple):
-    """By what the files of a data set are known that its holder opened last: digests."""
+    """Digests that identify the files of a data set that its holder opened last."""
 
     mark: str
     reading: str
@@ -140,7 +140,7 @@ class Person(NamedTuple):
 
 
 class Ticket(NamedTuple):
-    """Where a reservation stands."""
+    """The state of a reservation."""
 
     sequence: int
     name: bytes | None
@@ -201,12 +201,12 @@ def cache_name(dataset: str, cache_key: str | None) -> bytes | None:
 
 
 def standing(releases: Mapping[str, int]) -> dict[str, int]:
-    """Those that were not withdrawn; what withdrew the others is kept as a number below 0."""
+    """The releases that were not withdrawn; a withdrawn one has the negative of an entry number."""
     return {digest: at for digest, at in releases.items() if at > 0}
 
 
 class Shelf(Protocol):
-    """Where rows rest between transactions."""
+    """Stores rows between transactions."""
 
     def datasets(self) -> list[str]: ...
     def dataset(self, name: str) -> Dataset | None: ...
@@ -227,7 +227,7 @@ class Shelf(Protocol):
     def answer(self, sequence: int) -> bytes: ...
 
 
-# -- The running totals, and how each fact moves them ----------------------------------------------
+# -- The running totals, and how each fact changes them --------------------------------------------
 
 
 class Totals(Books):
@@ -290,7 +290,7 @@ class Totals(Books):
         return self.tickets.get(sequence) or self.shelf.ticket(sequence)
 
     def ticket_named(self, name: bytes) -> Ticket | None:
-        """The ticket that holds this key; one whose price was returned holds it no longer."""
+        """The ticket of this key; a refund frees the key."""
         sequence = self._names.get(name)
         if sequence is None:
             rested = self.shelf.ticket_named(name)
@@ -304,8 +304,8 @@ class Totals(Books):
         return [ticket for ticket in known.values() if ticket.outcome == OPEN]
 
     def tickets_cached(self, cache: bytes) -> list[Ticket]:
-        """The tickets under a cache name that are open or answered; of the latter maybe not all,
-        but the last."""
+        """The tickets under a cache name that are open or answered; of the latter perhaps only the
+        last."""
         known = {ticket.sequence: ticket for ticket in self.shelf.tickets_cached(cache)}
         for sequence in {*known, *self._caches.get(cache, ())} & self.tickets.keys():
             known[sequence] = self.tickets[sequence]
@@ -319,13 +319,13 @@ class Totals(Books):
         return self.shelf.answer(sequence) if known is None else known
 
     def post(self, sequence: int, fact: Fact) -> None:
-        """Moves the totals as `fact`, entry number `sequence`, says."""
+        """Changes the totals by `fact`, entry number `sequence`."""
         match fact:
             case Reserved():
                 self._open(sequence, fact)
                 self._charge(fact, +1)
             case Asked():
-                pass  # words move nothing
+                pass  # changes no total
             case Answered():
                 self._settle(sequence, fact.reservation, ANSWERED)
             case Unanswered():
@@ -448,7 +448,7 @@ class Totals(Books):
         }
 
     def _most(self, dataset: str, analyst: str) -> EpsilonDelta:
-        """The maximum over persons, counted anew: only a refund can lower it."""
+        """The maximum over persons, computed again: only a refund can lower it."""
         changed = self._changed(dataset, analyst)
         most = self.shelf.most(dataset, analyst, changed).spent
         for person in changed.values():

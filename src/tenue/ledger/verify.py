@@ -1,18 +1,17 @@
-"""That the entries are those that were written: anchor, recount and seal.
+"""Verifies that entries and certificates are genuine: anchor, recount and seal.
 
 Guarantee
-    A ledger that does not go on from the anchored entry is refused. An anchor kept beside the
-    ledger proves nothing: whoever can roll back the one can roll back the other.
+    A ledger that does not continue the anchored entry is refused. An anchor kept beside the ledger
+    proves nothing, because both can be rolled back together.
 
 Guarantee
-    A seal is HMAC-SHA256 of the schema's digest under 256 bits of the ledger's own. Whoever lacks
-    the key learns whether two certificates were made by one schema, and nothing about the schema,
-    however many schemas he tries.
+    A seal is HMAC-SHA256 of the schema's digest under a 256-bit key of the ledger. An intruder
+    without the key learns whether two certificates have the same schema, and nothing about the
+    schema, however many schemas they try.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import hmac
 import json
@@ -41,9 +40,9 @@ from .results import Verification
 from .totals import ANSWERED, EVERYONE, OPEN, RETURNED, UNANSWERED, Books, Line, Stored, Totals
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Anchor:
-    """How many entries a ledger had at least, and the hash of the last of them."""
+    """A lower bound of a ledger's number of entries, and the hash of the last of them."""
 
     entries: int
     head: str
@@ -55,7 +54,7 @@ class Anchor:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Anchor:
-        """The anchor in a file; a fault if it is missing or is not one."""
+        """The anchor in a file; a fault if there is none."""
         try:
             plain = json.loads(Path(path).read_text(encoding="utf-8"))
             anchor = cls(**plain)
@@ -69,7 +68,7 @@ class Anchor:
 
     @classmethod
     def read_if_there(cls, path: str | os.PathLike[str]) -> Anchor | None:
-        """The anchor in a file, or None if there is no such file yet."""
+        """The anchor in a file, or None if there is no such file."""
         return cls.read(path) if os.path.lexists(path) else None
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -92,26 +91,24 @@ class Anchor:
             raise LedgerFault(f"the anchor `{path}` cannot be written: {error}") from None
 
     def missed_by(self, entries: int, link: bytes | None) -> str:
-        """Why a ledger with so many entries, and this hash at the anchored one, does not go on.
-
-        Empty if it does.
-        """
+        """Why a ledger with so many entries, and this hash at the anchored one, does not continue
+        the anchor; empty if it does."""
         if entries < self.entries:
-            return f"the ledger has {entries} entries and the anchor knows {self.entries}"
+            return f"the ledger has {entries} entries and the anchor {self.entries}"
         if link is None or link.hex() != self.head:
-            return f"entry {self.entries} is not the one the anchor knows"
+            return f"entry {self.entries} is not the anchored one"
         return ""
 
 
-# -- Everything in a ledger recounted from its entries ---------------------------------------------
+# -- Recounting everything from the entries --------------------------------------------------------
 
 _OUTCOME: dict[type[Fact], int] = {Answered: ANSWERED, Returned: RETURNED, Unanswered: UNANSWERED}
 
 
 class _Recount(Totals):
-    """Totals built from the first entry on, against which the stored rows are held.
+    """Totals of all entries, with which the stored rows are compared.
 
-    A settled reservation is forgotten at once, so that memory follows what is open.
+    Settled reservations are forgotten, so that memory is proportional to open ones.
     """
 
     def __init__(self) -> None:
@@ -121,17 +118,19 @@ class _Recount(Totals):
         self._claims: dict[int, tuple[int, int]] = {}
 
     def take(self, fact: Fact, line: Line) -> None:
-        """Posts one entry; a fault if a row beside it says otherwise."""
+        """Posts one entry; a fault if a stored row contradicts it."""
         sequence, ticket, answer = line[0], line[3:9], line[9]
         self.post(sequence, fact)
         if isinstance(fact, Reserved):
             self.reservations += 1
             self._take_ticket(sequence, ticket)
-            self._within_cap(fact)
+            dataset, account = self._known(fact.dataset), self.account(fact.dataset, EVERYONE)
+            if fact.column == "dp" and not account.spent <= dataset.budget:
+                raise LedgerFault("the reservation exceeds the cap of its time")
         elif isinstance(fact, Answered | Returned | Unanswered):
             claim = (fact.reservation, _OUTCOME[type(fact)])
             if self._claims.pop(sequence, None) != claim:
-                raise LedgerFault(f"the ticket of reservation {fact.reservation} says otherwise")
+                raise LedgerFault(f"the ticket of reservation {fact.reservation} contradicts it")
             self._forget(fact.reservation)
             if isinstance(fact, Answered):
                 self.replies += 1
@@ -151,14 +150,6 @@ class _Recount(Totals):
         else:
             self._claims[settled] = (sequence, outcome)
 
-    def _within_cap(self, fact: Reserved) -> None:
-        if fact.column != "dp":
-            return
-        dataset = self._known(fact.dataset)
-        account = self.account(fact.dataset, EVERYONE)
-        if not account.spent <= dataset.budget:
-            raise LedgerFault("the reservation exceeds the cap of its time")
-
     def _forget(self, reservation: int) -> None:
         ticket = self.tickets.pop(reservation)
         self._reserved.pop(reservation)
@@ -168,19 +159,19 @@ class _Recount(Totals):
             self._caches.pop(ticket.cache, None)
 
     def differs_from(self, stored: Stored) -> str:
-        """What in the stored totals is not what the entries amount to; empty if nothing is."""
+        """How the stored totals first differ from the recount; empty if they do not."""
         if self._claims:
-            return "a ticket was settled by an entry that is not there"
+            return "a ticket was settled by an entry that does not exist"
         if stored.tickets != self.reservations or stored.answers != self.replies:
-            return "tickets or answers are there that no entry speaks of"
+            return "there are tickets or answers without an entry"
         for each in fields(Books):
             if getattr(stored.books, each.name) != getattr(self, each.name):
-                return f"the running totals of {each.name} are not what the entries amount to"
+                return f"the running totals of {each.name} do not follow from the entries"
         return ""
 
 
 def inspect(lines: Iterable[Line], totals: Stored, anchor: Anchor | None) -> Verification:
-    """Walks all entries and compares everything stored with what they amount to."""
+    """Compares everything stored with a recount of all entries."""
     recount = _Recount()
     count, link = 0, facts.GENESIS
     anchored = link if anchor is not None and anchor.entries == 0 else None
@@ -195,8 +186,8 @@ def inspect(lines: Iterable[Line], totals: Stored, anchor: Anchor | None) -> Ver
         except (LedgerFault, Refused) as fault:
             return Verification(False, count, link.hex(), count + 1, str(fault))
         except (TypeError, ValueError, AttributeError, OverflowError):
-            # a forged entry whose hash fits but whose values are of the wrong kind
-            return Verification(False, count, link.hex(), count + 1, "the entry makes no sense")
+            # a forged entry whose hash fits but whose values have the wrong type
+            return Verification(False, count, link.hex(), count + 1, "the entry is malformed")
         count, link = sequence, line[2]
         if anchor is not None and anchor.entries == count:
             anchored = link
@@ -206,11 +197,11 @@ def inspect(lines: Iterable[Line], totals: Stored, anchor: Anchor | None) -> Ver
     return Verification(not reason, count, link.hex(), None, reason)
 
 
-# What a certificate says of its schema: a seal that only the ledger's holder can compare.
+# -- Seals of schemas, which only the ledger's holder can compare ----------------------------------
 
 MARK = "hmac-sha256:"
-"""Begins a seal; what begins otherwise is the plain digest that 0.1.0 wrote."""
-_ABOUT = b"schema of a certificate\n"  # the key may seal other things one day
+"""Begins a seal; anything else is the plain digest that 0.1.0 wrote."""
+_ABOUT = b"schema of a certificate\n"  # the key may seal other things in future
 
 
 def sealed(secret: bytes, schema_digest: str) -> str:
@@ -222,8 +213,8 @@ def sealed(secret: bytes, schema_digest: str) -> str:
 class CertificateVerification:
     """Whether a certificate belongs to a ledger: truthy if it does.
 
-    dataset, entry: of which data set, and the entry that first recorded that schema.
-    reason: why not, if not.
+    entry: the one that first recorded the certificate's schema.
+    reason: why it does not belong to the ledger.
     """
 
     ok: bool
@@ -236,14 +227,14 @@ class CertificateVerification:
 
     def __str__(self) -> str:
         if self.ok:
-            return f"the certificate is of `{self.dataset}`, by the schema of entry {self.entry}"
+            return f"the certificate is of `{self.dataset}`, under the schema of entry {self.entry}"
         return f"NOT OF THIS LEDGER: {self.reason}"
 
 
 def compared(schema_hash: str, entries: Iterable[Entry], secret: bytes) -> CertificateVerification:
-    """Looks for the schema that a certificate was made by, among those that entries state."""
+    """Looks for the schema of a certificate among those that entries state."""
     if not schema_hash:
-        return CertificateVerification(False, reason="the certificate says nothing of its schema")
+        return CertificateVerification(False, reason="the certificate does not state its schema")
     for entry in entries:
         fact = entry.fact
         if not isinstance(fact, DatasetOpened | SchemaChanged) or not fact.schema_digest:
@@ -256,7 +247,7 @@ def compared(schema_hash: str, entries: Iterable[Entry], secret: bytes) -> Certi
 
 
 def given_certificate(given: object) -> Certificate:
-    """The certificate itself, or what a file holds: a certificate, or an answer that has one."""
+    """The certificate itself, or that in a file, which may have a whole answer."""
     if isinstance(given, Certificate):
         return given
     if not isinstance(given, str | os.PathLike):

@@ -1,4 +1,4 @@
-"""What can be promised, to whom, and the certificate that says so."""
+"""Promises, losses, and certificates."""
 
 from .certificate import Certificate
 from .promise import (

@@ -1,7 +1,4 @@
-"""The certificate that travels with every answer and every release.
-
-It says who is promised what, at what price, under which assumptions, and what is not promised.
-"""
+"""The certificate that is attached to every answer and every release."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from ..text import hanging, html_facts
 from ..version import VERSION
 from .promise import Neighbours, Promise, checked_neighbours, promise_from
 
-STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
+STREAM = "The AES-256 stream keyed by the operating system is indistinguishable from uniform bits."
 ONE_RECORD = "Each person has at most one record."
 
 _ASSUMED, _NOT_PROMISED = "Assumes", "Does not promise"
@@ -24,7 +21,7 @@ _LISTS = (_ASSUMED, _NOT_PROMISED)
 
 
 class Described(Protocol):
-    """What a certificate says of the table: a schema, or less where there is none."""
+    """What a certificate says about the table."""
 
     @property
     def neighbours(self) -> str: ...
@@ -35,7 +32,7 @@ class Described(Protocol):
 
 @dataclass(frozen=True)
 class About:
-    """A table of which no schema says it all."""
+    """The same of a table without a schema."""
 
     neighbours: str
     unit: str
@@ -43,13 +40,13 @@ class About:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What travels with an answer or a release: who is promised what, at what price, and what not.
+    """What an answer or a release promises, to whom, at what price, and what it does not promise.
 
-    Every field depends on question, schema, law and released values only; facts computed from rows
-    never enter. `to_json` and `from_json` are inverse to each other.
+    Every field depends on question, schema, law and released values only, never on other facts
+    about the rows. `to_json` and `from_json` are inverse to each other.
 
-    schema_hash: by which schema it was made, under a key that only the ledger's holder has
-        (`ledger.verify_certificate`); empty where there is no ledger. 0.1.0 wrote a plain digest.
+    schema_hash: identifies the schema, sealed under a key that only the ledger's holder has
+        (`ledger.verify_certificate`); empty without a ledger. 0.1.0 wrote a plain digest.
 
     Example
         >>> from tenue.promise import Pure
@@ -103,20 +100,17 @@ class Certificate:
         """The certificate written by `to_json`; anything else is refused."""
         try:
             given = json.loads(text)
-            values = dict(given)
-            values.pop("sentence")
-            values["promise"] = promise_from(values["promise"])
-            for name in ("assumptions", "does_not_promise"):
-                values[name] = tuple(values[name])
-            certificate = cls(**values)
-        except (ValueError, TypeError, KeyError) as error:
-            if isinstance(error, InvalidArgument):
-                raise
+            values = {name: given[name] for name in given if name != "sentence"}
+            sentence, promise = given["sentence"], promise_from(values.pop("promise"))
+            certificate = cls(promise=promise, **values)
+        except InvalidArgument:
+            raise
+        except (ValueError, TypeError, KeyError):
             raise refuse("privacy.not-a-certificate") from None
-        told = certificate.to_dict()
-        if given["sentence"] in certificate.promise.former_sentences:
-            told["sentence"] = given["sentence"]
-        if told != given:
+        expected = certificate.to_dict()
+        if sentence in promise.former_sentences:
+            expected["sentence"] = sentence
+        if expected != given:
             raise refuse("privacy.certificate-changed")
         return certificate
 
@@ -151,8 +145,7 @@ class Certificate:
         rows = html_facts(self._lines())
         return f"<table class='tenue-certificate'><tbody>{rows}</tbody></table>"
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    _repr_html_ = to_html
 
 
 def _in_short(schema_hash: str) -> str:
@@ -170,13 +163,12 @@ def certify(
     does_not_promise: Iterable[str],
     seal: str = "",
 ) -> Certificate:
-    """The one way to make a certificate: parameters without a value are left out, and a source or
-    a sentence that is given twice is said once.
+    """The one way to make a certificate. It omits parameters without a value, and repetitions.
 
     Parameters
-        table: whom it is about.
+        table: its unit and neighbours.
         source: where each part of the mechanism is proved.
-        seal: by which schema, as the ledger seals it; empty if there is none.
+        seal: identifies the schema, as sealed by the ledger; empty if there is none.
     """
     return Certificate(
         promise=promise,

@@ -1,12 +1,10 @@
-"""What a release costs, as a value: how much of the protection of each unit it uses up.
+"""What a release costs, as a value.
 
-    EpsilonDelta    ε, or ε and δ: pure differential privacy where δ is 0
-
-A promise is stated to people in exact numbers. A loss is what a mechanism's proof has reserved for
-it in whole units of nano-epsilon and atto-delta, so that sums are exact: a price is rounded up and
-a budget down, and rounding never gives anything away. One integer drives both the law of the noise
-and the debit in the ledger. The names of the units are known to this file and to the ledger's
-stored facts; everybody else adds, compares, shares and writes losses.
+A promise is stated to people in exact numbers. A loss counts whole units of nano-epsilon and
+atto-delta, so that sums are exact: a price is rounded up and a budget down, and rounding never
+gives anything away. One integer drives both the law of the noise and the debit in the ledger. Only
+this file and the ledger's stored facts know the units; other rooms add, compare, share and write
+losses.
 
 Source
     Sequential and parallel composition; to replace a record is to remove one and to add another,
@@ -40,8 +38,7 @@ class Loss(abc.ABC):
     """An amount of privacy: the price of an answer, what was spent, a budget, what is left of it.
 
     Losses of one kind, under one relation of neighbours, add up and compare. `<=` holds if every
-    part is at most the other's, so that of two losses neither need be below the other. A loss is
-    no promise: `promise()` says what a mechanism of this loss promises.
+    part is at most the other's, a partial order.
     """
 
     __slots__ = ()
@@ -54,18 +51,18 @@ class Loss(abc.ABC):
 
     @abc.abstractmethod
     def __sub__(self, other: Self) -> Self:
-        """Without a part that was in it: a price that is given back, or paid from a larger one."""
+        """Less a part of it: a price that is refunded, or paid from a larger one."""
 
     @abc.abstractmethod
     def __mul__(self, times: int) -> Self:
-        """The same loss so many times."""
+        """The same loss, `times` times."""
 
     def __rmul__(self, times: int) -> Self:
         return self * times
 
     @abc.abstractmethod
     def __floordiv__(self, shares: int) -> Self:
-        """The largest loss that fits so many times."""
+        """The largest loss that fits `shares` times."""
 
     @abc.abstractmethod
     def most(self, other: Self) -> Self:
@@ -73,22 +70,22 @@ class Loss(abc.ABC):
 
     @abc.abstractmethod
     def under_replace(self, widest: Self | None = None) -> Self:
-        """What a loss proved under add-or-remove is under replace.
+        """The loss under replace of one proved under add-or-remove.
 
-        widest: of a sum, the largest that was added; None for a single loss.
+        widest: of a sum, its largest summand; None for a single loss.
         """
 
     @abc.abstractmethod
     def largest(self, proved: Neighbours, kept: Neighbours) -> Self:
-        """The largest price, proved under `proved`, that fits this room kept under `kept`."""
+        """The largest price, proved under `proved`, that fits this budget, kept under `kept`."""
 
     def under(self, proved: Neighbours, kept: Neighbours) -> Self:
         """What a loss proved under `proved` counts where neighbours are `kept`.
 
-        To replace a record is to remove one and to add another, hence `under_replace`. The other
-        way round nothing follows: a sum over values in [1000, 1001] with sensitivity 1 under
-        replace moves by 1001 when a record leaves, and the number of records, free under replace,
-        is not free at all. Such an answer is refused, not priced.
+        To replace a record is to remove one and to add another, hence `under_replace`. The converse
+        does not hold: a sum over values in [1000, 1001] with sensitivity 1 under replace moves by
+        1001 when a record leaves, and the number of records is free under replace only. Such an
+        answer is refused.
         """
         if proved == kept:
             return self
@@ -100,7 +97,7 @@ class Loss(abc.ABC):
 
     @abc.abstractmethod
     def __le__(self, cap: Self) -> bool:
-        """Whether it fits: no part is above that of the cap."""
+        """Whether no part is above that of the cap."""
 
     def __lt__(self, cap: Self) -> bool:
         return self <= cap and self != cap
@@ -113,8 +110,8 @@ class Loss(abc.ABC):
     def room(self, spent: Self, spared: Self) -> Self:
         """What is left of this cap, part by part and never below zero.
 
-        spared: what a further question costs less, as about a person who was asked about less
-            than another; nothing where the cap was lowered below what is spent.
+        spared: how much less a further question costs, when it is about a person on whom less was
+            spent than on another. Nothing is left of a cap that was lowered below what is spent.
         """
 
     # -- what it means -------------------------------------------------------------------------
@@ -157,7 +154,7 @@ class EpsilonDelta(Loss):
 
     @classmethod
     def of(cls, epsilon: object, delta: object = 0) -> EpsilonDelta:
-        """A price as a user states it, each part rounded up to whole units.
+        """A price, each part rounded up to whole units.
 
         Example
             >>> EpsilonDelta.of(0.7) + EpsilonDelta.of("0.3") == EpsilonDelta.of(1)
@@ -170,9 +167,9 @@ class EpsilonDelta(Loss):
 
     @classmethod
     def cap(cls, epsilon: object, delta: object = 0, *, name: str) -> EpsilonDelta:
-        """A budget as its holder states it, each part rounded down. No delta: only pure answers.
+        """A budget, each part rounded down. Without delta, it pays for pure answers only.
 
-        name: what the holder calls it, for refusals; its delta is called `<name>_delta`.
+        name: its name in refusals; its delta is called `<name>_delta`.
         """
         nano = math.floor(exact(epsilon, name) * NANO)
         if not 0 <= nano <= LARGEST:
@@ -287,7 +284,7 @@ SMALLEST = EpsilonDelta(1)
 
 
 def check_price(nano: int, atto: int) -> EpsilonDelta:
-    """A price in whole units, refused where it promises nothing."""
+    """A price in whole units, refused if it is too large to promise anything."""
     if nano > LARGEST:
         raise refuse("privacy.price-too-large", largest=LARGEST // NANO)
     if atto >= ATTO:
@@ -296,7 +293,7 @@ def check_price(nano: int, atto: int) -> EpsilonDelta:
 
 
 def decimal(amount: Fraction) -> str:
-    """An amount of epsilon or delta, every digit shown and none invented.
+    """An amount of epsilon or delta, with every digit.
 
     Example
         >>> decimal(EpsilonDelta(1_250_000_001).epsilon), decimal(EpsilonDelta(0, 10**12).delta)

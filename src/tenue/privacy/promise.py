@@ -1,16 +1,8 @@
 """What can be promised, and to whom.
 
-    Pure(epsilon)                  differential privacy
-    Approximate(epsilon, delta)    differential privacy but for delta
-    Individual(epsilon)            the same for the actual table only: not differential privacy
-    KAnonymity(k)                  groups of k that share their quasi-identifiers
-    ColumnKAnonymity(k)            the same of each quasi-identifier by itself
-    ProbabilisticKAnonymity(k)     a value came from a unit's record with probability at most 1/k
-    TCloseness(t)                  groups distributed like the whole, up to a factor t
-
-A promise is a value. It says nothing about how it is kept; the certificate that travels with every
-answer and every release does, and also says what is not promised. What was paid for it, in the
-whole units of a ledger, is a `Loss` (`promise.loss`), which is never added to a promise.
+A promise is a value. The certificate of an answer or a release says how the promise is kept and
+what is not promised. Its price, in the whole units of a ledger, is a `Loss` (`privacy.loss`), which
+is never added to a promise.
 """
 
 from __future__ import annotations
@@ -18,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast, get_args
 
 from ..arguments import Number, above_zero, checked_call, exact, fraction_of_one, whole
 from ..errors import nearest, refuse
@@ -28,28 +20,26 @@ Neighbours = Literal["replace", "add-or-remove"]
 
 
 def checked_neighbours(given: object) -> Neighbours:
-    """ "replace" or "add-or-remove"; every price depends on which."""
-    if given == "replace":
-        return "replace"
-    if given == "add-or-remove":
-        return "add-or-remove"
+    """ "replace" or "add-or-remove", on which every price depends."""
+    if given in get_args(Neighbours):
+        return cast(Neighbours, given)
     raise refuse("privacy.unknown-neighbours", given=given)
 
 
 @dataclass(frozen=True)
 class Promise:
-    """The root of what can be promised."""
+    """What can be promised."""
 
     kind: ClassVar[str]
     is_differential_privacy: ClassVar[bool] = False
 
     def sentence(self) -> str:
         """The promise in one sentence."""
-        raise AssertionError("each promise has its sentence")
+        raise NotImplementedError
 
     @property
     def former_sentences(self) -> tuple[str, ...]:
-        """How earlier versions said it."""
+        """The sentences of earlier versions."""
         return ()
 
     def parameters(self) -> dict[str, str]:
@@ -65,8 +55,37 @@ class Promise:
         return f"{self.kind} ({inside})"
 
 
+class _Additive(Promise):
+    is_differential_privacy: ClassVar[bool] = True
+    epsilon: Fraction
+
+    @property
+    def _delta(self) -> Fraction:
+        return Fraction(getattr(self, "delta", 0))
+
+    @property
+    def former_sentences(self) -> tuple[str, ...]:
+        return (self.sentence().replace("Any output", "Whatever is seen", 1),)
+
+    def __add__(self, other: _Additive) -> Pure | Approximate:
+        """Both, about the same units: sequential composition."""
+        if not isinstance(other, _Additive):
+            return NotImplemented
+        epsilon, delta = self.epsilon + other.epsilon, self._delta + other._delta
+        return Approximate(epsilon, delta) if delta else Pure(epsilon)
+
+    def __le__(self, other: _Additive) -> bool:
+        """Whether this promise implies the other."""
+        if not isinstance(other, _Additive):
+            return NotImplemented
+        return self.epsilon <= other.epsilon and self._delta <= other._delta
+
+    def __lt__(self, other: _Additive) -> bool:
+        return self != other and self <= other
+
+
 @dataclass(frozen=True, init=False)
-class Pure(Promise):
+class Pure(_Additive):
     """ε-differential privacy: one unit changes any output's probability by a factor e^ε at most.
 
     Promises of differential privacy about the same units and neighbours add up (two answers, or one
@@ -80,7 +99,6 @@ class Pure(Promise):
     """
 
     kind: ClassVar[str] = "pure differential privacy"
-    is_differential_privacy: ClassVar[bool] = True
     epsilon: Fraction
 
     @checked_call
@@ -91,26 +109,16 @@ class Pure(Promise):
 
     def sentence(self) -> str:
         return (
-            "Whatever is seen is at most e^epsilon times as likely with one unit's data as with "
+            "Any output is at most e^epsilon times as likely with one unit's data as with "
             f"its neighbour's, epsilon = {exactly(self.epsilon)}."
         )
 
-    def __add__(self, other: Pure | Approximate) -> Pure | Approximate:
-        return _both(self, other)
-
-    def __le__(self, other: Pure | Approximate) -> bool:
-        return _follows(self, other)
-
-    def __lt__(self, other: Pure | Approximate) -> bool:
-        return self != other and _follows(self, other)
-
 
 @dataclass(frozen=True, init=False)
-class Approximate(Promise):
+class Approximate(_Additive):
     """(ε, δ)-differential privacy: as `Pure`, but for events of probability δ."""
 
     kind: ClassVar[str] = "approximate differential privacy"
-    is_differential_privacy: ClassVar[bool] = True
     epsilon: Fraction
     delta: Fraction
 
@@ -121,38 +129,10 @@ class Approximate(Promise):
 
     def sentence(self) -> str:
         return (
-            "Whatever is seen is at most e^epsilon times as likely with one unit's data as with "
+            "Any output is at most e^epsilon times as likely with one unit's data as with "
             f"its neighbour's, plus delta: epsilon = {exactly(self.epsilon)}, "
             f"delta = {exactly(self.delta)}."
         )
-
-    def __add__(self, other: Pure | Approximate) -> Pure | Approximate:
-        return _both(self, other)
-
-    def __le__(self, other: Pure | Approximate) -> bool:
-        return _follows(self, other)
-
-    def __lt__(self, other: Pure | Approximate) -> bool:
-        return self != other and _follows(self, other)
-
-
-def _both(one: Pure | Approximate, other: Pure | Approximate) -> Pure | Approximate:
-    """What two answers about the same units promise together: sequential composition."""
-    if not isinstance(other, Pure | Approximate):
-        return NotImplemented
-    epsilon, delta = one.epsilon + other.epsilon, _delta(one) + _delta(other)
-    return Approximate(epsilon, delta) if delta else Pure(epsilon)
-
-
-def _follows(one: Pure | Approximate, other: Pure | Approximate) -> bool:
-    """Whether whoever is promised the one is promised the other."""
-    if not isinstance(other, Pure | Approximate):
-        return NotImplemented
-    return one.epsilon <= other.epsilon and _delta(one) <= _delta(other)
-
-
-def _delta(promise: Pure | Approximate) -> Fraction:
-    return promise.delta if isinstance(promise, Approximate) else Fraction(0)
 
 
 @dataclass(frozen=True, init=False)
@@ -175,31 +155,30 @@ class Individual(Promise):
 
 
 @dataclass(frozen=True, init=False)
-class KAnonymity(Promise):
-    """Each combination of quasi-identifiers is shared by at least k units."""
-
-    kind: ClassVar[str] = "k-anonymity"
+class _OfK(Promise):
     k: int
 
     @checked_call
     def __init__(self, k: Number) -> None:
         object.__setattr__(self, "k", whole(k, "k", least=2))
+
+
+@dataclass(frozen=True, init=False)
+class KAnonymity(_OfK):
+    """Each combination of quasi-identifiers is shared by at least k units."""
+
+    kind: ClassVar[str] = "k-anonymity"
 
     def sentence(self) -> str:
         return f"Each combination of quasi-identifiers is shared by at least {self.k} units."
 
 
 @dataclass(frozen=True, init=False)
-class ColumnKAnonymity(Promise):
+class ColumnKAnonymity(_OfK):
     """Each value of each quasi-identifier is shared by at least k units. It is less than
-    k-anonymity: several quasi-identifiers together may be one unit's alone."""
+    k-anonymity: several quasi-identifiers together may single out one unit."""
 
     kind: ClassVar[str] = "k-anonymity of single columns"
-    k: int
-
-    @checked_call
-    def __init__(self, k: Number) -> None:
-        object.__setattr__(self, "k", whole(k, "k", least=2))
 
     def sentence(self) -> str:
         return (
@@ -209,34 +188,37 @@ class ColumnKAnonymity(Promise):
 
 
 @dataclass(frozen=True, init=False)
-class ProbabilisticKAnonymity(Promise):
-    """A confidential value in a unit's row came from that unit's record with probability at most
-    1/k, for whoever cannot tell the records of a group apart.
+class ProbabilisticKAnonymity(_OfK):
+    """A confidential value in a unit's row originates from that unit's record with probability at
+    most 1/k, provided the intruder considers every assignment of the group's records to its
+    members equally likely.
 
-    It is about records, not about what they say: where a whole group has one value, that value is
-    everybody's, whoever's record it came from.
+    It is about records, not about values: where a whole group has one value, the intruder learns
+    that value of everybody in it, whichever record it originates from.
     """
 
     kind: ClassVar[str] = "probabilistic k-anonymity"
-    k: int
-
-    @checked_call
-    def __init__(self, k: Number) -> None:
-        object.__setattr__(self, "k", whole(k, "k", least=2))
 
     def sentence(self) -> str:
         return (
-            "Whoever finds a unit's row by its quasi-identifiers sees confidential values in it, "
-            f"each of which came from that unit's record with probability at most 1/{self.k}, as "
-            "long as all records of a group are equally likely anybody's in it to him. The "
-            "value itself may be the same for all of its group, as it often is with yes and no or "
-            "few categories, and is then known all the same."
+            "An intruder who finds a unit's row by its quasi-identifiers sees confidential values "
+            "in it, each of which originates from that unit's record with probability at most "
+            f"1/{self.k}, provided the intruder considers every assignment of the group's records "
+            "to its members equally likely. The whole group may have the same value, as is common "
+            "for columns with few categories, and the intruder then learns it."
         )
 
     @property
     def former_sentences(self) -> tuple[str, ...]:
         condition = ", as long as all records of a group are equally likely anybody's in it to him"
-        return (self.sentence().replace(condition, ""),)
+        sentences = (
+            "Whoever finds a unit's row by its quasi-identifiers sees confidential values in it, "
+            f"each of which came from that unit's record with probability at most 1/{self.k}"
+            f"{stated}. The value itself may be the same for all of its group, as it often is with "
+            "yes and no or few categories, and is then known all the same."
+            for stated in ("", condition)
+        )
+        return tuple(sentences)
 
 
 @dataclass(frozen=True, init=False)
@@ -264,13 +246,8 @@ class TCloseness(Promise):
 PROMISES: Mapping[str, type[Promise]] = {
     kind.kind: kind
     for kind in (
-        Pure,
-        Approximate,
-        Individual,
-        KAnonymity,
-        ColumnKAnonymity,
-        ProbabilisticKAnonymity,
-        TCloseness,
+        *(Pure, Approximate, Individual),
+        *(KAnonymity, ColumnKAnonymity, ProbabilisticKAnonymity, TCloseness),
     )
 }
 

@@ -1,12 +1,4 @@
-"""Everything public about a table: what its holder states, and nothing that rows say.
-
-Schema            a table's schema and the TOML file that holds it
-Table             what a schema says: unit, neighbours, columns, budget, approved questions
-Column            one of Number, Category, Boolean, Date, Datetime, Identifier
-Protocol          how every question about the table is answered
-Mistake           one thing to correct in a file that was refused
-draft             a first schema, with marked blanks for what the holder must decide
-"""
+"""Everything public about a table: what its holder states, and nothing read from rows."""
 
 from __future__ import annotations
 

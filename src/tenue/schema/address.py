@@ -1,4 +1,4 @@
-"""Addresses of databases in a PostgreSQL server: told from paths, and without a password."""
+"""Addresses of databases in a PostgreSQL server, without a password."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SECRET = {"password", "passfile", "sslpassword"}
 
 
 def is_address(given: object) -> bool:
-    """Whether a text is the address of a PostgreSQL database, and no path.
+    """Whether a text is the address of a PostgreSQL database, rather than a path.
 
     Example
         >>> is_address("postgresql://ann@db.example/books"), is_address("books.ledger")
@@ -21,15 +21,15 @@ def is_address(given: object) -> bool:
 
 
 def without_password(server: str) -> str:
-    """The address itself; refused if it is none, or if it holds a password.
+    """The address itself; refused if it is none, or if it contains a password.
 
-    A password would be in the schema, the ledger, the history of commands and every message that
-    names its place; libpq finds one in the environment or in its own file.
+    A password would be in the schema, the ledger, the history of commands and in messages; libpq
+    reads one from the environment or its own file.
     """
     try:
         parts = urlsplit(server)
         named = {name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
-    except ValueError:  # its words may quote what was meant as a password
+    except ValueError:  # its message may quote a password
         parts = None
     if parts is None or not is_address(server):
         raise refuse("schema.invalid-postgresql-address")

@@ -1,4 +1,4 @@
-"""Names, and things that have names in the order the holder stated them."""
+"""Names of columns and tables, and mappings that ignore their case."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OF_PERSONS = r"(first|last|full|family|given|maiden|patient|person)[\W_]?name"
 _PERSON = re.compile(rf"(?i:name|(.*[\W_])?({_PERSONAL}|{_OF_PERSONS}))|.*[a-z0-9]I[Dd]")
 
 COMPUTED = ("(", "[")
-"""What the name of a computed column begins with, and no declared name does."""
+"""Begins the name of a computed column, and never a declared name."""
 
 IDENTIFIER = f"It must be a letter, then letters, digits and _, at most {_LONGEST} in all"
 COLUMN_NAME = (
@@ -27,7 +27,7 @@ COLUMN_NAME = (
 
 
 def is_identifier(name: str) -> bool:
-    """Whether SQL takes the name without quotes.
+    """Whether the name is an SQL identifier without quotes.
 
     Example
         >>> is_identifier("census_2020"), is_identifier("2020"), is_identifier("a b")
@@ -37,7 +37,7 @@ def is_identifier(name: str) -> bool:
 
 
 def is_column_name(name: str) -> bool:
-    """Whether SQL takes the name, in quotes if need be, and every engine folds its case alike.
+    """Whether SQL accepts the name, perhaps in quotes, and every engine folds its case alike.
 
     Example
         >>> is_column_name("native-country"), is_column_name("año"), is_column_name('a"b')
@@ -66,8 +66,8 @@ def names_a_person(name: str) -> bool:
 def folded(name: str) -> str:
     """The form in which two names are compared: SQL ignores the case of a declared name.
 
-    What a question computes is named after its text in brackets, in which case counts: there 'A'
-    and 'a' are two categories.
+    A computed column is named after its text in brackets, in which case counts: 'A' and 'a' are two
+    categories.
 
     Example
         >>> folded("Age"), folded("(CASE WHEN c = 'A' THEN 1 END)")
@@ -77,9 +77,9 @@ def folded(name: str) -> str:
 
 
 class Named(Mapping[str, V], Generic[V]):
-    """A mapping that cannot change, whose names are found ignoring case, as SQL finds them.
+    """An immutable mapping that ignores the case of names, as SQL does.
 
-    Two of them are equal when they hold equal things under the same names, in whatever order.
+    Two of them are equal when they have equal values under the same names, in any order.
 
     Example
         >>> ages = Named([("Age", 1), ("Sex", 2)])

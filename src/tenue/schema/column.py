@@ -1,8 +1,4 @@
-"""The columns a table may have, one class for each type.
-
-A column knows everything that is public about it, and nothing that was read from rows. The rules
-that its parts must keep are checked where it is read (`declaration.py`).
-"""
+"""The columns a table may have, one class for each type; `file/columns.py` checks their parts."""
 
 from __future__ import annotations
 
@@ -23,10 +19,10 @@ from .toml_values import show
 ROLES = ("identifier", "quasi-identifier", "confidential", "other")
 
 Value = bool | int | Fraction | str | date | datetime
-"""What one cell may hold, once it is exact."""
+"""The exact value of one cell."""
 
 Mark = str | Fraction
-"""A text or a number that stands where there is no value."""
+"""A missing-value marker: a text or a number."""
 
 _DAY_ZERO = date(1970, 1, 1)
 _SECOND_ZERO = datetime(1970, 1, 1)
@@ -34,7 +30,7 @@ _MICRO = 10**6
 
 
 class Shared(TypedDict):
-    """What a column of any type states; see `Column`."""
+    """The fields of a column of any type; see `Column`."""
 
     name: str
     role: str
@@ -46,11 +42,11 @@ class Shared(TypedDict):
 class Column:
     """What every column has.
 
-    role: what the column is to an intruder, one of `ROLES`.
-    sensitive: a confidential column of which no group may be told by its one value.
-    missing: the value that is taken where there is none; None if such rows are skipped.
-    marks: what a source may write where there is none, besides NULL and NaN: a text, compared
-        without the spaces around it, or a number.
+    role: one of `ROLES`.
+    sensitive: whether a group in which all have one value of this confidential column is refused.
+    missing: the value that replaces a missing one; None if such rows are skipped.
+    marks: the missing-value markers of the source, besides NULL and NaN; texts are compared without
+        the spaces around them.
     """
 
     type: ClassVar[str]
@@ -67,7 +63,7 @@ class Bounded(Column, ABC):
     """A column whose values lie on a grid between two bounds, all three exact.
 
     `low`, `high` and `grid` are numbers for every type: dates count days, and datetimes seconds,
-    since 1970 began. `steps` is how many grid steps lie between the bounds.
+    since the start of 1970.
     """
 
     low: Fraction
@@ -76,34 +72,33 @@ class Bounded(Column, ABC):
 
     @property
     def steps(self) -> int:
-        """The number of grid steps from the low to the high bound."""
+        """The number of grid steps between the bounds."""
         return int((self.high - self.low) / self.grid)
 
     @property
     def bounds(self) -> tuple[Value, Value]:
-        """The least and the greatest value, as this column holds them."""
+        """The least and the greatest value."""
         return self.from_steps(0), self.from_steps(self.steps)
 
     def to_steps(self, value: object) -> int:
-        """How many grid steps above the low bound; refused off the grid or outside the bounds."""
+        """The number of grid steps above the low bound; refused unless a value of the column."""
         steps = (self._number(value) - self.low) / self.grid
         if 0 <= steps <= self.steps and steps.denominator == 1:
             return int(steps)
         near = min(max(math.floor(steps + Fraction(1, 2)), 0), self.steps)
-        low, high, grid, fits = map(show, (*self.bounds, self.grid, self.from_steps(near)))
-        given, name = show(value), self.name
+        low, high = map(show, self.bounds)
         raise refuse(
             "schema.value-outside-domain",
-            value=given,
-            name=name,
+            value=show(value),
+            name=self.name,
             low=low,
             high=high,
-            grid=grid,
-            from_steps=fits,
+            grid=show(self.grid),
+            from_steps=show(self.from_steps(near)),
         )
 
     def from_steps(self, steps: int) -> Value:
-        """The value that many grid steps above the low bound."""
+        """The value that lies `steps` grid steps above the low bound."""
         count = whole(steps, "steps")
         if count > self.steps:
             raise refuse(
@@ -123,8 +118,8 @@ class Number(Bounded):
     """A number.
 
     expression: how it is derived from other columns, if it is.
-    bounds_per_unit: between which ends the sum of one person's values counts, if that is stated.
-    assumed_grid: whether nobody stated the grid, which is then 1.
+    bounds_per_unit: to which the sum of one person's values is clipped, if stated.
+    assumed_grid: whether the grid is 1 because the holder stated none.
 
     Example
         >>> rate = Number(name="rate", role="other", low=Fraction(0), high=Fraction(1),
@@ -167,23 +162,19 @@ class Date(Bounded):
 
     @staticmethod
     def number(value: object) -> Fraction:
-        """Days since 1970 began, of a date or its ISO text; refused for anything else."""
-        try:
-            day = date.fromisoformat(value.strip()) if isinstance(value, str) else value
-        except ValueError:
-            day = None
-        if not isinstance(day, date) or isinstance(day, datetime):
+        """Days since the start of 1970, of a date or its ISO text."""
+        day = _day(value)
+        if day is None or isinstance(day, datetime):
             raise refuse("schema.not-a-date", value=show(value))
         return Fraction((day - _DAY_ZERO).days)
 
 
-def _moment_of(value: object) -> str:
-    """What a day could be meant as, where a moment must stand."""
+def _day(value: object) -> date | None:
     try:
         day = date.fromisoformat(value.strip()) if isinstance(value, str) else value
     except ValueError:
-        day = None
-    return f"{day}T00:00:00" if isinstance(day, date) else "2024-12-31T23:59:59"
+        return None
+    return day if isinstance(day, date) else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +198,7 @@ class Datetime(Bounded):
 
     @staticmethod
     def number(value: object) -> Fraction:
-        """Seconds since 1970 began, of a datetime or its ISO text; refused for anything else."""
+        """Seconds since the start of 1970, of a datetime or its ISO text."""
         try:
             moment = datetime.fromisoformat(value.strip()) if isinstance(value, str) else value
         except ValueError:
@@ -215,11 +206,13 @@ class Datetime(Bounded):
         if isinstance(value, str) and len(value.strip()) <= len("2024-12-31"):
             moment = None  # a day alone
         if not isinstance(moment, datetime):
-            said, example = f"{show(value)} is not a datetime", _moment_of(value)
-            raise refuse("schema.invalid-datetime", said=said, example=example)
+            day = _day(value)
+            example = "2024-12-31T23:59:59" if day is None else f"{day}T00:00:00"
+            what = f"{show(value)} is not a datetime"
+            raise refuse("schema.invalid-datetime", said=what, example=example)
         if moment.tzinfo is not None:
-            said, example = f"{show(value)} has an offset", moment.replace(tzinfo=None).isoformat()
-            raise refuse("schema.invalid-datetime", said=said, example=example)
+            local, what = moment.replace(tzinfo=None), f"{show(value)} has an offset"
+            raise refuse("schema.invalid-datetime", said=what, example=local.isoformat())
         return Fraction((moment - _SECOND_ZERO) // timedelta(microseconds=1), _MICRO)
 
 
@@ -227,8 +220,7 @@ class Datetime(Bounded):
 class Category(Column):
     """One of a declared set of categories, flat or in a taxonomy.
 
-    stated: how the holder gave them: a tuple of categories, the name of a taxonomy file, or a
-    nested mapping.
+    stated: a tuple of categories, the name of a taxonomy file, or a nested mapping.
     """
 
     type: ClassVar[str] = "category"
@@ -238,7 +230,7 @@ class Category(Column):
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """What rows may hold, in order."""
+        """The values that rows may have, in order."""
         return self.taxonomy.categories
 
 
@@ -251,6 +243,6 @@ class Boolean(Column):
 
 @dataclass(frozen=True, kw_only=True)
 class Identifier(Column):
-    """A name or number that stands for one person; it has no domain, and no question counts it."""
+    """A name or number of one person; it has no domain, and no question counts it."""
 
     type: ClassVar[str] = "identifier"

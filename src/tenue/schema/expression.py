@@ -1,11 +1,11 @@
-"""The arithmetic of a derived column, read by a grammar of our own.
+"""The arithmetic of a derived column.
 
     sum      ->  product (("+" | "-") product)*
     product  ->  factor (("*" | "/") factor)*
     factor   ->  ("+" | "-") factor | number | name | '"' name '"' | "(" sum ")"
 
-Nothing else exists: no function, no comparison, no text. So an expression can be written anew for
-every engine. Whatever is missing in a row makes the result missing, and so does a division by 0.
+There is no function, no comparison and no text, so that every engine can compute an expression. A
+missing value makes the result missing, and so does a division by 0.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Negative:
-    """The opposite of a value."""
+    """A value with the other sign."""
 
     of: Tree
 
@@ -63,7 +63,7 @@ class Negative:
 
 @dataclass(frozen=True)
 class Operation:
-    """Two values and the sign between them: + - * or /."""
+    """Two values and the operator between them: + - * or /."""
 
     sign: str
     left: Tree
@@ -78,7 +78,7 @@ Tree = Constant | Name | Negative | Operation
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression as the holder wrote it, and the tree it means.
+    """An expression as the holder wrote it, and its tree.
 
     Example
         >>> expression = Expression.parse("Price*(quantity + 1) / 2")
@@ -91,7 +91,7 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str) -> Expression:
-        """Reads one expression; refused if it is anything else."""
+        """Reads one expression."""
         tokens = list(_tokens(text)) if len(text) <= _LONGEST else []
         if len(text) > _LONGEST or len(tokens) > _MOST_TOKENS:
             raise refuse("schema.expression-too-long", longest=_LONGEST, most_tokens=_MOST_TOKENS)
@@ -99,7 +99,7 @@ class Expression:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns it uses, as written, each once."""
+        """The columns it uses, as written, without repetition."""
         return tuple(dict.fromkeys(_names(self.tree)))
 
 
@@ -122,7 +122,7 @@ class _Parser:
     def whole(self) -> Tree:
         tree = self._sum()
         if self._peek():
-            raise _refused(f"The expression goes on after its end with {self._peek()}")
+            raise _refused(f"The expression continues after its end with {self._peek()}")
         return tree
 
     def _peek(self) -> str:

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields
 from datetime import date
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..errors import refuse
 from .column import Bounded, Category, Column, Number, Value
-from .file.missing_markers import spelled
 from .file.reader import read_table
 from .file.text import Lines, read_file, read_text, too_deep, within_limit
 from .table import Table
@@ -27,16 +27,16 @@ _ENTRIES = ("columns", "questions", "lookups")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Schema(Table):
-    """Everything public about a table, as its holder wrote it down.
+    """Everything public about a table, as its holder states it.
 
     Guarantee
-        Whatever a schema says was stated by the holder; nothing was read from rows unless
-        `bounds_from_data` says so. A file with any mistake is refused with all of them at once:
-        the refusal's `mistakes` has the line, the key, what is wrong, what is allowed and how to
-        fix it. Numbers are exact.
+        The holder stated everything in it; nothing was read from rows unless `bounds_from_data`
+        says so. A file with mistakes is refused with all of them at once: each of the refusal's
+        `mistakes` has the line, the key, what is wrong, what is allowed and how to fix it. Numbers
+        are exact.
 
-    Made by `Schema.load`, `Schema.parse` or `Schema.from_dict`, which check every rule. Schemas are
-    equal when they say the same, whatever file they came from.
+    `Schema.load`, `Schema.parse` and `Schema.from_dict` make one and check every rule. Schemas are
+    equal when they state the same, even in different files.
 
     Example
         >>> schema = Schema.parse('''
@@ -69,7 +69,7 @@ class Schema(Table):
 
     @classmethod
     def parse(cls, text: str, *, folder: str | os.PathLike[str] = _HERE) -> Schema:
-        """The schema in a TOML text; the files it names are looked for in `folder`."""
+        """The schema in a TOML text, which names files relative to `folder`."""
         if not isinstance(text, str):
             raise refuse("schema.schema-not-toml-text", text=show(text))
         return cls._read(text, _path(folder, "folder"), "The schema")
@@ -89,34 +89,33 @@ class Schema(Table):
         """
         if not isinstance(mapping, Mapping):
             raise refuse("schema.schema-not-a-mapping", mapping=show(mapping))
-        return cls._given(mapping, _path(folder, "folder"), None)
+        return cls._from_mapping(mapping, _path(folder, "folder"), None)
 
     @classmethod
-    def _given(cls, mapping: Mapping[str, Any], folder: Path, text: str | None) -> Schema:
+    def _from_mapping(cls, mapping: Mapping[str, Any], folder: Path, text: str | None) -> Schema:
         try:
             values = plain(mapping)
         except RecursionError:
             raise too_deep("The schema") from None
-        return cls._made(values, Lines(), folder, "The schema", text)
+        return cls._from_values(values, Lines(), folder, "The schema", text)
 
     @classmethod
     def _read(cls, text: str, folder: Path, file: str) -> Schema:
         values, lines = read_text(text, file)
-        return cls._made(values, lines, folder, file, text)
+        return cls._from_values(values, lines, folder, file, text)
 
     @classmethod
-    def _made(cls, values: Any, lines: Lines, folder: Path, file: str, text: str | None) -> Schema:
+    def _from_values(
+        cls, values: Any, lines: Lines, folder: Path, file: str, text: str | None
+    ) -> Schema:
         table = read_table(values, lines, folder, file)
-        said = {part.name: getattr(table, part.name) for part in fields(table)}
-        return cls(**said, stated=values, text=text, folder=folder)
+        parts = {part.name: getattr(table, part.name) for part in fields(table)}
+        return cls(**parts, stated=values, text=text, folder=folder)
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of what the schema means, for certificates and cache keys.
-
-        It does not cover the budget, the protocol, the approved questions, the source, the ledger
-        and the data version; see `fingerprint` for why.
-        """
+        """The SHA-256 of what the schema means, for certificates and cache keys; see `fingerprint`
+        for what it covers."""
         return fingerprint(self)
 
     @property
@@ -128,18 +127,17 @@ class Schema(Table):
 
     @property
     def ledger_location(self) -> Path | str | None:
-        """The ledger's file, if the schema names one, or the address of its database; a relative
-        path starts at the schema's own folder."""
+        """The ledger's file or address, if the schema names one; a relative path starts at the
+        schema's own folder."""
         if self.ledger is None or "://" in self.ledger:
             return self.ledger
         return self.folder / self.ledger
 
     @property
     def without_role(self) -> tuple[str, ...]:
-        """The declared columns of which nobody has said what they are to an intruder.
+        """The columns whose role the holder has not stated, although a release may have them.
 
-        A column that names a person needs no role, and neither does one that is derived from
-        others: no release has them.
+        No release has a column that names a person or is derived from others.
         """
         stated = self.stated["columns"]
         return tuple(
@@ -165,14 +163,14 @@ class Schema(Table):
         for name, section in sections.items():
             depth = 2 if name in _ENTRIES else 1
             stated[name] = _merged(stated.get(name), section, depth)
-        return self._given(stated, self.folder, self.text)
+        return self._from_mapping(stated, self.folder, self.text)
 
     def to_dict(self) -> dict[str, Any]:
-        """The sections and keys as stated; `Schema.from_dict` gives the schema back."""
+        """The sections and keys as stated, which `Schema.from_dict` reads."""
         return deepcopy(dict(self.stated))
 
     def to_toml(self) -> str:
-        """The schema as TOML: the holder's own text, with only what has changed since changed."""
+        """The schema as TOML: the holder's own text, edited only where values have changed."""
         from .file.writer import edited, written
 
         return written(self.stated) if self.text is None else edited(self.text, self.stated)
@@ -182,9 +180,9 @@ class Schema(Table):
 
         A relative source or taxonomy keeps its name, which then starts at the new file's folder.
         """
-        file = _path(path, "path")
         from .file.writer import write_whole
 
+        file = _path(path, "path")
         write_whole(file, within_limit(self.to_toml(), file.name))
 
 
@@ -200,24 +198,19 @@ def _merged(old: Any, new: Any, depth: int) -> Any:
     return {**old, **{name: _merged(old.get(name), item, depth - 1) for name, item in new.items()}}
 
 
-_FORM = "tenue schema 1"
-
-
 def fingerprint(table: Table) -> str:
-    """The SHA-256, in hexadecimal, of the table's meaning.
+    """The SHA-256, in hexadecimal, of what changes the meaning of an answer or a release.
 
-    It covers what changes the meaning of an answer or a release: the table's name, unit,
-    neighbours, public rows, limits of a person, whether bounds came from the data, and every
-    column with its type, domain, role, missing value and marks, expression and bounds of a
-    person's sum, and what lookups say. It is blind to comments, layout, the order of columns and
-    keys, upper and lower case of names, and a default that is written out.
-
-    It leaves out the budget, the protocol and the approved questions (they decide whether an
-    answer is given and at what price, not what it means), the paths of source and ledger (moving a
-    file changes nothing), and the data version (a part of its own in the cache key).
+    That is the table's name, unit, neighbours, public number of rows, contribution limits, whether
+    bounds came from the data, the content of lookups, and every column with its type, domain, role,
+    missing value, missing-value markers, expression and bounds of a person's sum. Comments, layout,
+    the order of columns and keys, the case of names, and defaults that are written out do not
+    count. Neither do the budget, the protocol and the approved questions (they decide whether an
+    answer is given and at what price), the paths of source and ledger (moving a file changes
+    nothing), and the data version (a part of its own in the cache key).
     """
     meaning: dict[str, object] = {
-        "form": _FORM,
+        "form": "tenue schema 1",
         "name": table.name.lower(),
         "unit": table.unit.lower(),
         "neighbours": table.neighbours,
@@ -241,13 +234,16 @@ def _column(column: Column) -> dict[str, object]:
         "missing": _value(column.missing),
     }
     if column.marks:
-        meaning["marks"] = sorted(map(spelled, column.marks))
+        meaning["marks"] = sorted(
+            show(mark if isinstance(mark, str) else Fraction(mark)) for mark in column.marks
+        )
     if isinstance(column, Bounded):
         meaning |= {key: str(getattr(column, key)) for key in ("low", "high", "grid")}
-    if isinstance(column, Number) and column.expression is not None:
-        meaning["expression"] = str(column.expression.tree)
-    if isinstance(column, Number) and column.bounds_per_unit is not None:
-        meaning["bounds_per_unit"] = list(map(str, column.bounds_per_unit))
+    if isinstance(column, Number):
+        if column.expression is not None:
+            meaning["expression"] = str(column.expression.tree)
+        if column.bounds_per_unit is not None:
+            meaning["bounds_per_unit"] = list(map(str, column.bounds_per_unit))
     if isinstance(column, Category):
         meaning["taxonomy"] = column.taxonomy.digest
     return meaning

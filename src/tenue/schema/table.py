@@ -1,7 +1,4 @@
-"""Everything that is public about a table: its columns, its lookups, how it may be asked.
-
-Nothing in it is about a person. Its rows are read with the schema, and are part of what it means.
-"""
+"""Everything that is public about a table: its columns, its lookups, how it may be asked."""
 
 from __future__ import annotations
 
@@ -17,15 +14,15 @@ from .column import Bounded, Category, Column, Number
 from .toml_values import show
 
 Cell = str | Fraction | None
-"""A text, a number, or nothing."""
+"""A text, a number, or NULL."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lookup:
     """A public table.
 
-    key: the column whose values are all different; keys: these values.
-    columns: what each key stands for, in the order of `keys`.
+    key: the column whose values, `keys`, are all different.
+    columns: the other columns, in the order of `keys`.
     """
 
     name: str
@@ -35,7 +32,7 @@ class Lookup:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what it says, in whatever order."""
+        """The SHA-256 of its content, independent of the order of rows."""
         cells = [
             [None if cell is None else str(cell) for cell in self.columns[c]] for c in self.columns
         ]
@@ -44,7 +41,7 @@ class Lookup:
         return hashlib.sha256(json.dumps([names, rows]).encode()).hexdigest()
 
 
-# How the holder lets a table be asked: the interactive protocols of the thesis, section 5.4.1.
+# The interactive protocols of the thesis, section 5.4.1.
 
 FIXED_NOISE = "fixed-noise"
 REFINEMENT = "refinement"
@@ -53,7 +50,7 @@ PROTOCOLS = (FIXED_NOISE, REFINEMENT)
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """What every question about the table is answered with.
+    """How every question about the table is answered.
 
     kind: "fixed-noise": each answer has discrete Laplace noise of exactly the scale and costs its
         sensitivity over the scale, while the budget lasts (protocol 1). "refinement": each question
@@ -68,8 +65,6 @@ class Protocol:
         return self.kind if self.scale is None else f"{self.kind} of scale {show(self.scale)}"
 
 
-# -- Everything that is public about a table, as one frozen value ----------------------------------
-
 RECORD = "record"
 """The unit of a table in which every person has one row."""
 
@@ -80,7 +75,7 @@ _WIDEST = 40
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What may ever be spent on the table: epsilon in total, of which each analyst a part.
+    """What may ever be spent on the table, in all and by each analyst.
 
     individual: the cap of individual differential privacy, which is never added to epsilon; without
         one, only the `times` of approved questions limit it.
@@ -114,17 +109,16 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Table:
-    """What is public about a table. Nothing in it was read from rows, unless it says so.
+    """Everything public about a table.
 
     unit: who is protected: "record", or the column that names a person.
-    neighbours: "replace" or "add-or-remove".
-    rows: the public number of rows, if there is one.
-    rows_per_unit, groups_per_unit: how many rows of a person are kept, and in how many groups.
-    separator: the sign between the fields of a CSV file; None to find it in the first line.
-    ledger: the file in which is written what was spent and released; None for the usual place.
+    rows: the number of rows, if it is public.
+    rows_per_unit, groups_per_unit: the contribution limits.
+    separator: between the fields of a CSV file; None to find it in the first line.
+    ledger: its file or address; None for the usual location.
     version: the holder's name for the state of the data.
     bounds_from_data: whether bounds were read from the rows, which breaks every promise.
-    columns: those declared; the others are invisible.
+    columns: those declared; others are invisible.
     protocol: how every question is answered, if the holder decided that.
     lookups: public tables that questions may join.
     """
@@ -153,7 +147,7 @@ class Table:
 
     @property
     def quasi_identifiers(self) -> tuple[Column, ...]:
-        """The columns by which an intruder may recognise a person."""
+        """The columns that an intruder may know of a person."""
         return self._of_role("quasi-identifier")
 
     @property
@@ -167,7 +161,7 @@ class Table:
         return self._of_role("identifier")
 
     def column(self, name: str) -> Column:
-        """The column of that name, in upper or lower case; refused if there is none."""
+        """The column of that name, in upper or lower case, if it is declared."""
         if name in self.columns:
             return self.columns[name]
         near = nearest(str(name), self.columns)
@@ -177,8 +171,9 @@ class Table:
         return tuple(column for column in self.columns.values() if column.role == role)
 
     def _heads(self) -> list[str]:
-        """Who is protected, in words."""
-        lines = [f"{self.name}: protects {_unit(self)}, neighbours {self.neighbours}"]
+        unit = f"{self.unit} (at most {self.rows_per_unit} rows)"
+        unit = RECORD if self.unit == RECORD else unit
+        lines = [f"{self.name}: protects each {unit}, neighbours {self.neighbours}"]
         if self.rows is not None:
             lines[0] += f", {self.rows} rows"
         if self.bounds_from_data:
@@ -186,21 +181,23 @@ class Table:
         return lines
 
     def _cells(self) -> list[list[str]]:
-        """A row for each column: its name, its type, what it may hold, its role."""
-        return [
-            [name, column.type, _said(column), column.role + ", sensitive" * column.sensitive]
-            for name, column in self.columns.items()
-        ]
+        rows = []
+        for name, column in self.columns.items():
+            markers = ", ".join(map(show, column.marks))
+            domain = [_domain(column), markers and f"missing where {markers}"]
+            role = column.role + ", sensitive" * column.sensitive
+            rows.append([name, column.type, "; ".join(filter(None, domain)), role])
+        return rows
 
     def _foots(self) -> list[str]:
-        """What may be spent, and on what."""
         lines = []
         if self.budget is not None:
-            each = self.budget.per_analyst
-            part = "" if each is None else f", {show(each)} for each analyst"
-            own = self.budget.individual
-            part += "" if own is None else f"; individual epsilon {show(own)}, counted apart"
-            lines.append(f"budget: epsilon {show(self.budget.total)}{part}")
+            budget = f"budget: epsilon {show(self.budget.total)}"
+            if self.budget.per_analyst is not None:
+                budget += f", {show(self.budget.per_analyst)} for each analyst"
+            if self.budget.individual is not None:
+                budget += f"; individual epsilon {show(self.budget.individual)}, counted apart"
+            lines.append(budget)
         if self.protocol is not None:
             lines.append(f"protocol: {self.protocol}")
         if self.questions:
@@ -220,17 +217,6 @@ class Table:
         return html_table([header, *self._cells()], self._heads(), self._foots())
 
 
-def _unit(table: Table) -> str:
-    if table.unit == RECORD:
-        return "each record"
-    return f"each {table.unit} (at most {table.rows_per_unit} rows)"
-
-
-def _said(column: Column) -> str:
-    marks = ", ".join(map(show, column.marks))
-    return "; ".join(filter(None, (_domain(column), marks and f"missing where {marks}")))
-
-
 def _domain(column: Column) -> str:
     if isinstance(column, Bounded):
         low, high = map(show, column.bounds)
@@ -239,15 +225,10 @@ def _domain(column: Column) -> str:
             least, most = map(show, column.bounds_per_unit)
             domain += f", a person's sum {least} to {most}"
         return domain
-    if isinstance(column, Category):
-        return _listed(column.categories)
-    return ""
-
-
-def _listed(categories: tuple[str, ...]) -> str:
-    """The categories while they are few, else how many there are and the first of them."""
-    whole = ", ".join(categories)
-    if len(whole) <= _WIDEST:
-        return whole
-    first = whole[:_WIDEST].rpartition(", ")[0] or whole[:_WIDEST]
-    return f"{len(categories)} categories: {first}, …"
+    if not isinstance(column, Category):
+        return ""
+    categories = ", ".join(column.categories)
+    if len(categories) <= _WIDEST:
+        return categories
+    first = categories[:_WIDEST].rpartition(", ")[0] or categories[:_WIDEST]
+    return f"{len(column.categories)} categories: {first}, …"

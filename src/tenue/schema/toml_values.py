@@ -1,7 +1,7 @@
-"""A value as TOML writes it, and a Python value as TOML would hold it.
+"""Values as TOML text, and Python values as TOML would read them.
 
 Numbers stay exact in both directions: a float means its shortest decimal, a fraction becomes the
-decimal that equals it, and what has no finite decimal is left alone for the reader to refuse.
+decimal that equals it, and one without a finite decimal is kept for the reader to refuse.
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ def decimal(number: Fraction) -> Decimal | None:
         >>> decimal(Fraction(1, 8)), decimal(Fraction(1, 3)), decimal(Fraction(6, 2))
         (Decimal('0.125'), None, Decimal('3'))
     """
-    rest, twos, fives = number.denominator, 0, 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
+    rest, powers = number.denominator, {2: 0, 5: 0}
+    for prime in powers:
+        while rest % prime == 0:
+            rest, powers[prime] = rest // prime, powers[prime] + 1
     if rest != 1:
         return None
-    places = max(twos, fives)
+    places = max(powers.values())
     digits = number.numerator * 10**places // number.denominator
     return Decimal((int(digits < 0), tuple(map(int, str(abs(digits)))), -places))
 
@@ -65,12 +64,12 @@ def literal(value: object) -> str:
 
 
 def key(name: str) -> str:
-    """The name of a key, in quotes where TOML wants them."""
+    """The name of a key, in quotes if TOML requires them."""
     return name if _BARE.fullmatch(name) else literal(name)
 
 
 def show(value: object) -> str:
-    """The value as a message may quote it: as TOML, and never long.
+    """The value as a message quotes it: as TOML, and never long.
 
     Example
         >>> show(["?", 1]), show(10**5000)
@@ -92,7 +91,7 @@ def show(value: object) -> str:
 
 
 def plain(value: object, depth: int = 0) -> object:
-    """The value as it would have come out of a TOML file; keys that hold None are left out.
+    """The value as if read from a TOML file; keys whose value is None are left out.
 
     Example
         >>> plain({"bounds": (0, 0.5), "grid": Fraction(1, 4), "rows": None})
@@ -121,10 +120,10 @@ def plain(value: object, depth: int = 0) -> object:
 
 
 def same(one: object, other: object, *, unordered: int) -> bool:
-    """Whether two plain values mean the same: true is not 1, but 1.0 is.
+    """Whether two plain values are equal: 1 equals 1.0, but not true.
 
-    Keys may come in any order in the outer `unordered` levels of tables. Deeper ones are
-    taxonomies, where the order of siblings counts.
+    The order of keys does not count in the outer `unordered` levels of tables. Deeper ones are
+    taxonomies, in which the order of siblings counts.
     """
     if isinstance(one, dict) and isinstance(other, dict):
         keys = one.keys() == other.keys() if unordered > 0 else list(one) == list(other)

@@ -58,7 +58,7 @@ def test_bounds_from_data_are_marked(data: Path) -> None:
 
 def test_nothing_is_written_over(data: Path) -> None:
     init(str(data))
-    with pytest.raises(Refused, match="already there"):
+    with pytest.raises(Refused, match="already exists"):
         init(str(data))
     init(str(data), "--force")
     for wrong in (data.parent, data.parent / "none.csv", data.with_suffix(".toml")):
@@ -72,7 +72,7 @@ def test_identifiers_and_marks_are_told(tmp_path: Path) -> None:
     path.write_text("person_id,age\n1,30\n2,?\n")
     shown = init(str(path), "--for", "publish")
     assert "Declared as identifiers: person_id" in shown
-    assert "Marks of missing values are in: age" in shown
+    assert "Missing-value markers were found in: age" in shown
     text = path.with_suffix(".toml").read_text()
     assert "[budget]" not in text
     assert 'missing = ["?"]' in text

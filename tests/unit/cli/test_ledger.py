@@ -43,7 +43,7 @@ def test_show_lists_what_was_paid_and_by_whom(books: Path) -> None:
     assert "Paid for (all):" in text
     assert text.index("SELECT 0") < text.index("SELECT 2")
     assert text.endswith(
-        "  bob  epsilon 0.25 (spent, not answered)\n    a question that was not written down\n"
+        "  bob  epsilon 0.25 (spent, not answered)\n    a question without a recorded text\n"
     )
 
 
@@ -111,7 +111,7 @@ def test_a_certificate_is_compared_and_another_ends_with_1(books: Path, tmp_path
     plain = Certificate(promise=Pure(1), neighbours="replace", unit="record", mechanism="noise")
     path.write_text(replace(plain, schema_hash=seal).to_json())
     text = shown("verify", books, "--certificate", path)
-    assert text.splitlines()[1] == "the certificate is of `t`, by the schema of entry 13"
+    assert text.splitlines()[1] == "the certificate is of `t`, under the schema of entry 13"
     found = json.loads(shown("verify", books, "--certificate", path, "--json"))
     assert found["certificate"] == {"ok": True, "dataset": "t", "entry": 13, "reason": ""}
     path.write_text(replace(plain, schema_hash=seal[:-1] + "x").to_json())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import shlex
@@ -20,7 +21,6 @@ from tenue.cli.parser import (
     App,
     Argument,
     Option,
-    examples_of,
     in_short,
     page,
     parameters,
@@ -85,10 +85,10 @@ def test_types_and_defaults() -> None:
         (["t", "-k"], "option-value-missing", "--size has no value.", "Write --size"),
         (["t", "--size", "-k"], "option-value-missing", "--size has no value.", "Write --size"),
         (["t", "-k5", "--fresh=1"], "flag-with-value", "--fresh is given a value.", "Write --fre"),
-        (["t", "-k5", "u", "v"], "too-many-arguments", "u v is too much.", "Put a question, or"),
-        (["t", "--sise", "5"], "unknown-option", "--sise is no option of toy do.", "Did you mean"),
-        (["t", "--siz=5"], "unknown-option", "--siz is no option of toy do.", "Did you mean"),
-        (["t", "-x"], "unknown-option", "-x is no option of toy do.", "Correct it, or leave"),
+        (["t", "-k5", "u", "v"], "too-many-arguments", "Unexpected arguments: u v.", "Quote a "),
+        (["t", "--sise", "5"], "unknown-option", "--sise is not an option of toy do.", "Did you"),
+        (["t", "--siz=5"], "unknown-option", "--siz is not an option of toy do.", "Did you mean"),
+        (["t", "-x"], "unknown-option", "-x is not an option of toy do.", "Correct it, or leave"),
         (["t", "-k5", "--for", "all"], "value-not-listed", "--for is all.", "Choose one of"),
         (
             ["t", "-k5", "--for", "boht"],
@@ -170,11 +170,11 @@ def test_the_version_is_said_where_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("words", "what", "page", "fix"),
     [
-        (["doo"], "doo is no command of toy.", "toy --help", "Did you mean `do`?"),
-        (["help", "doo"], "doo is no command of toy.", "toy --help", "Did you mean `do`?"),
+        (["doo"], "doo is not a command of toy.", "toy --help", "Did you mean `do`?"),
+        (["help", "doo"], "doo is not a command of toy.", "toy --help", "Did you mean `do`?"),
         (
             ["inner", "xyz"],
-            "xyz is no command of toy inner.",
+            "xyz is not a command of toy inner.",
             "toy inner --help",
             "Choose one of `go`, `help`.",
         ),
@@ -182,7 +182,7 @@ def test_the_version_is_said_where_there_is_one() -> None:
         (["inner", "go"], "TABLE is missing.", "toy inner go needs TABLE", "Add TABLE."),
         (
             ["--versio"],
-            "--versio is no option of toy.",
+            "--versio is not an option of toy.",
             "toy --help",
             "Did you mean `--version`?",
         ),
@@ -205,6 +205,12 @@ def verbs(whole: App) -> list[tuple[str, Any]]:
         for name, verb in whole.verbs.items()
         for pair in (verbs(verb) if isinstance(verb, App) else [(f"{whole.name} {name}", verb)])
     ]
+
+
+def examples_of(verb: Any) -> list[str]:
+    """The commands of a verb's example, each on one line."""
+    example = inspect.cleandoc(verb.__doc__).partition("\n\nExample\n")[2].replace("\\\n", " ")
+    return [line for line in map(str.strip, example.splitlines()) if line.startswith("tenue ")]
 
 
 @pytest.mark.parametrize(("name", "verb"), verbs(real))

@@ -254,7 +254,7 @@ def test_the_screen_speaks_of_options(folder: Path) -> None:
     assert 'by="' not in flat.stderr
     inside = run(folder, "--method", "swap", "-k", "5", "--out", "x", "--ledger", "x/people.ledger")
     assert inside.returncode == 2
-    assert "among what leaves" in inside.stderr
+    assert "among the published files" in inside.stderr
     assert not (folder / "x").exists()
 
 

@@ -216,7 +216,7 @@ def test_a_link_whose_ledger_is_gone_starts_no_new_one(tmp_path: Path) -> None:
     usual, named = tmp_path / "t.ledger", tmp_path / "named.ledger"
     usual.symlink_to(tmp_path / "a.ledger")
     for place in (Place(data=(usual,)), Place(named, (usual,))):
-        with pytest.raises(Conflict, match=r"link.*not there.*Move the ledger") as refused:
+        with pytest.raises(Conflict, match=r"link.*does not exist.*Move the ledger") as refused:
             place.find()
         assert refused.value.code == "lost-ledger"
     named.touch()

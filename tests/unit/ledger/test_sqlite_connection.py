@@ -28,7 +28,15 @@ from tenue.ledger.store.sqlite.connection import (
     is_busy,
     transaction,
 )
-from tenue.ledger.store.sqlite.wal import IN_USE, SAID, WHOLE, announce, finish, has_log, state_of
+from tenue.ledger.store.sqlite.wal import (
+    ANNOUNCED,
+    IN_USE,
+    WHOLE,
+    announce,
+    finish,
+    has_log,
+    state_of,
+)
 
 HOLD = """
 import sys
@@ -355,7 +363,7 @@ def test_the_file_says_so_before_anything_else_does(path: Path) -> None:
     connection = raw(path)
     announce(connection)
     assert state_of(connection) == IN_USE
-    assert said(path) == SAID  # the second step may be in the log alone
+    assert said(path) == ANNOUNCED  # the second step may be in the log alone
     assert has_log(connection, str(path))
     finish(str(path))  # somebody has it open
     assert state_of(connection) == IN_USE

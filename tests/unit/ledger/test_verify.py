@@ -245,7 +245,7 @@ def test_a_history_written_anew_is_seen_with_an_anchor_only(path: Path, tmp_path
     with SQLite(path) as ledger:
         assert ledger.verify()
         assert not ledger.verify(tmp_path / "anchor")
-    with pytest.raises(LedgerFault, match="not the one"):
+    with pytest.raises(LedgerFault, match="not the anchored one"):
         SQLite(path, anchor=tmp_path / "anchor")
 
 
@@ -277,7 +277,7 @@ def test_the_holder_finds_the_schema_and_nobody_else_does() -> None:
     certificate = replace(PLAIN, schema_hash=books.seal(ONE))
     found = books.verify_certificate(certificate)
     assert (found.ok, found.dataset, found.entry) == (True, "census", 3)
-    assert str(found) == "the certificate is of `census`, by the schema of entry 3"
+    assert str(found) == "the certificate is of `census`, under the schema of entry 3"
     other = ledger().verify_certificate(certificate)
     assert not other
     assert str(other) == "NOT OF THIS LEDGER: no schema of this ledger has its seal"
@@ -291,7 +291,7 @@ def test_what_0_1_0_wrote_is_compared_as_it_is_and_nothing_is_nothing() -> None:
     assert books.verify_certificate(replace(PLAIN, schema_hash=ONE)).dataset == "census"
     assert not books.verify_certificate(replace(PLAIN, schema_hash="c" * 64))
     silent = books.verify_certificate(PLAIN)
-    assert silent.reason == "the certificate says nothing of its schema"
+    assert silent.reason == "the certificate does not state its schema"
     # a data set that was opened without a schema does not stand for a certificate without one
     assert not compared("", books.entries(), b"")
 

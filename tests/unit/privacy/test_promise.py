@@ -464,6 +464,14 @@ def test_words_of_an_earlier_version_are_no_forgery_and_others_are() -> None:
             Certificate.from_json(json.dumps(old | {"sentence": wrong}))
 
 
+@pytest.mark.parametrize("promise", [Pure(1), Approximate(1, 1e-6)], ids=str)
+def test_a_former_sentence_of_differential_privacy_is_read(promise: Pure | Approximate) -> None:
+    one = replace(made(), promise=promise)
+    old = one.to_json().replace("Any output is", "Whatever is seen is")
+    assert old != one.to_json()
+    assert Certificate.from_json(old) == one
+
+
 def test_on_a_screen_its_lists_are_lists_and_fit() -> None:
     long = "word " * 30
     shown = str(replace(made(), assumptions=(long, "Short."))).splitlines()

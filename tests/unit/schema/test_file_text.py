@@ -421,8 +421,8 @@ def test_a_list_of_a_column_takes_the_place_of_the_table_s() -> None:
         (TABLE + NUMBER + 'missing = ["FILL IN"]', "columns.x.missing", "blank"),
         (TABLE + 'missing = "?"\n' + NUMBER, "table.missing", '"?"'),
         (TABLE + WORDS + "missing = [9]", "columns.x.missing", "9"),
-        (TABLE + WORDS + 'missing = ["NA"]', "columns.x.missing", "is a category"),
-        (TABLE + 'missing = ["NA"]\n' + WORDS, "columns.x.missing", "is a category"),
+        (TABLE + WORDS + 'missing = ["NA"]', "columns.x.missing", "both a category"),
+        (TABLE + 'missing = ["NA"]\n' + WORDS, "columns.x.missing", "both a category"),
         (TABLE + '[columns.x]\ntype = "identifier"\nmissing = "a"', "columns.x.missing", '"a"'),
         (
             TABLE + NUMBER + 'missing = ["?"]\nexpression = "y"\n' + NUMBER.replace("x", "y", 1),

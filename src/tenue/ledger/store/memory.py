@@ -1,4 +1,4 @@
-"""A ledger that is forgotten with its process: for tests and for trying things out."""
+"""A ledger that ends with its process, for tests and experiments."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _numbers = count(1)
 
 
 class Memory(Ledger):
-    """A ledger in memory: the whole contract but durability.
+    """A ledger in memory: the whole contract except durability.
 
-    A child process after a fork would hold a copy of the budget and could spend it once more, so
-    there it refuses every use.
+    A forked child process would have a copy of the budget and could spend it again, so every use
+    is refused there.
 
     Example
         >>> ledger = Memory()

@@ -1,10 +1,11 @@
-"""The tables of one ledger in a database: what files and servers share."""
+"""A ledger in the tables of a database: what SQLite files and PostgreSQL servers share."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 from ...errors import LedgerFault, Refused
@@ -23,7 +24,7 @@ GONE = "entries that were there are gone"
 
 
 class Database(ABC):
-    """One writer for all threads of this process, closed once, and of no use after a fault.
+    """A database with one writer for all threads of this process; unusable after a fault.
 
     is_new: whether this object made the tables.
     """
@@ -40,7 +41,7 @@ class Database(ABC):
 
     @abstractmethod
     def inspect(self, anchor: Anchor | None) -> Verification:
-        """Recounts everything, from rows read anew."""
+        """Recounts everything, from rows that are read again."""
 
     @abstractmethod
     def _carry_out(self, batch: list[Request[Any]]) -> None:
@@ -48,7 +49,7 @@ class Database(ABC):
 
     @abstractmethod
     def _let_go(self) -> None:
-        """Closes everything, once the last batch was carried out."""
+        """Closes everything, after the last batch."""
 
     def write(self, work: Callable[[Journal], T]) -> T:
         """Runs `work` in a transaction; returns when it is durable."""
@@ -56,7 +57,7 @@ class Database(ABC):
         return self.writer.submit(work)
 
     def close(self) -> None:
-        """Carries out what waits and lets go of files and sessions."""
+        """Carries out waiting requests, then closes files and sessions."""
         if not self._closed:
             self._closed = True
             if self.writer.stop():
@@ -72,7 +73,7 @@ class Database(ABC):
 
 
 def carry_out(batch: list[Request[Any]], journal: Journal, tables: Tables) -> tuple[int, bytes]:
-    """Does the work of a batch in the transaction that was begun; the last entry afterwards."""
+    """Does the work of a batch in an open transaction; returns the new head."""
     for request in batch:
         try:
             request.result = request.work(journal)
@@ -99,18 +100,16 @@ def new_secret() -> bytes:
     return SYSTEM.words(4).tobytes()
 
 
-# -- A ledger whose rows lie in the tables of a database -------------------------------------------
-
 _PAGE = 1000
 
 
 class Tabled(Ledger):
-    """What ledgers in a database share; a database says how its transactions run."""
+    """What ledgers in a database share; a `Database` defines how transactions run."""
 
     _database: Database
 
     def _settle_in(self, anchor: str | os.PathLike[str] | None) -> None:
-        """What opening does: holds the ledger to its anchor, and finalises what the dead left."""
+        """Compares the ledger with its anchor, and finalises what dead processes left open."""
         if anchor is not None:
             kept = Anchor.read_if_there(anchor)
             if kept is not None:
@@ -137,16 +136,13 @@ class Tabled(Ledger):
         last, _ = self._database.read(lambda rows: rows.head())
         after = 0
         while after < last:
-            page = self._page(after, min(_PAGE, last - after))
+            count = min(_PAGE, last - after)
+            page = self._database.read(partial(Tables.texts, after=after, count=count))
+            if not page:
+                raise LedgerFault(GONE)
             for sequence, text, link in page:
                 yield facts.entry(sequence, text, link)
             after = page[-1][0]
-
-    def _page(self, after: int, count: int) -> list[tuple[int, str, bytes]]:
-        page = self._database.read(lambda rows: rows.texts(after, count))
-        if not page:
-            raise LedgerFault(GONE)
-        return page
 
     def _inspect(self, anchor: Anchor | None) -> Verification:
         return self._database.inspect(anchor)

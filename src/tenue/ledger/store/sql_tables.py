@@ -1,6 +1,6 @@
-"""The rows of a ledger in SQL tables: how they are read and written, whichever database has them.
+"""Reads and writes the rows of a ledger in SQL tables.
 
-The statements are of the SQL that SQLite and PostgreSQL read alike; `?` stands for a value.
+The statements are valid in both SQLite and PostgreSQL; `?` stands for a value.
 """
 
 from __future__ import annotations
@@ -63,11 +63,16 @@ LINES = (
 
 
 class Tables:
-    """A shelf of rows in the tables of one connection."""
+    """A shelf whose rows are in the tables of a database."""
 
     def __init__(self, connection: Connected) -> None:
         self._run = connection.execute
         self._run_many = connection.executemany
+
+    def _value(self, statement: str, *values: Any) -> Any:
+        """The first column of the first row; None if there is none."""
+        row = self._run(statement, values).fetchone()
+        return None if row is None else row[0]
 
     def head(self) -> tuple[int, bytes]:
         row = self._run(
@@ -78,8 +83,8 @@ class Tables:
     def link(self, sequence: int) -> bytes | None:
         if sequence == 0:
             return facts.GENESIS
-        row = self._run("SELECT link FROM entry WHERE sequence = ?", (sequence,)).fetchone()
-        return None if row is None else bytes(row[0])
+        link = self._value("SELECT link FROM entry WHERE sequence = ?", sequence)
+        return None if link is None else bytes(link)
 
     def texts(self, after: int, count: int) -> list[tuple[int, str, bytes]]:
         return self._run(
@@ -127,18 +132,15 @@ class Tables:
         return Person(*row)
 
     def times(self, dataset: str, question_name: str) -> int:
-        row = self._run(
-            "SELECT times FROM question WHERE dataset = ? AND name = ?", (dataset, question_name)
-        ).fetchone()
-        return 0 if row is None else int(row[0])
+        statement = "SELECT times FROM question WHERE dataset = ? AND name = ?"
+        return int(self._value(statement, dataset, question_name) or 0)
 
     def releases(self, dataset: str) -> dict[str, int]:
         rows = self._run("SELECT digest, sequence FROM release WHERE dataset = ?", (dataset,))
         return dict(rows.fetchall())
 
     def protocol(self, dataset: str) -> str:
-        row = self._run("SELECT protocol FROM protocol WHERE dataset = ?", (dataset,)).fetchone()
-        return "" if row is None else str(row[0])
+        return str(self._value("SELECT protocol FROM protocol WHERE dataset = ?", dataset) or "")
 
     def source(self, dataset: str) -> Source | None:
         rows = self._run("SELECT * FROM source WHERE dataset = ?", (dataset,))
@@ -172,25 +174,25 @@ class Tables:
         return [Ticket(*row) for row in rows.fetchall()]
 
     def cached(self, cache: bytes) -> int | None:
-        row = self._run(
+        settled: int | None = self._value(
             "SELECT settled FROM ticket WHERE cache = ? AND outcome = 1"
             " ORDER BY settled DESC LIMIT 1",
-            (cache,),
-        ).fetchone()
-        return None if row is None else int(row[0])
+            cache,
+        )
+        return settled
 
     def reserved(self, sequence: int) -> Reserved:
-        row = self._run("SELECT text FROM entry WHERE sequence = ?", (sequence,)).fetchone()
-        fact = None if row is None else facts.read(sequence, row[0])[1]
+        text = self._value("SELECT text FROM entry WHERE sequence = ?", sequence)
+        fact = None if text is None else facts.read(sequence, text)[1]
         if not isinstance(fact, Reserved):
             raise LedgerFault(f"there is no reservation {sequence}")
         return fact
 
     def answer(self, sequence: int) -> bytes:
-        row = self._run("SELECT content FROM answer WHERE sequence = ?", (sequence,)).fetchone()
-        if row is None:
+        content = self._value("SELECT content FROM answer WHERE sequence = ?", sequence)
+        if content is None:
             raise LedgerFault(f"the answer of entry {sequence} is missing")
-        return bytes(row[0])
+        return bytes(content)
 
     def take(self, journal: Journal) -> None:
         """Writes everything a transaction changed."""
@@ -213,7 +215,7 @@ class Tables:
         self._keep("source", [(name, *row) for name, row in totals.sources.items()])
 
     def _keep(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        """Writes rows of running totals over those of the same key."""
+        """Writes rows of running totals, replacing those of the same key."""
         if rows:
             self._run_many(_kept(table), rows)
 

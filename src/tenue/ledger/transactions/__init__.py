@@ -1,1 +1,1 @@
-"""What may be written in a ledger, and in which order."""
+"""The transactions of a ledger: which facts may be written, and in which order."""

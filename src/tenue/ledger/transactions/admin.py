@@ -1,4 +1,4 @@
-"""What the holder decides: budgets, adjacency, versions, releases. Spent stays spent."""
+"""The holder's decisions: budgets, adjacency, versions, releases. Spent stays spent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .journal import Journal
 from .reserve import known_dataset
 
 BY = " by "
-"""In the words of a unit: what stands before the column that names it."""
+"""In the words of a unit: precedes the column that names it."""
 
 
 def open_dataset(
@@ -41,7 +41,7 @@ def open_dataset(
 ) -> tuple[Fact, ...]:
     """Opens a data set, or writes one fact for each thing that changed; spent stays spent.
 
-    A name that differs by upper and lower case alone is no other name.
+    Names that differ only in case are the same.
     """
     folded = wanted.dataset.lower()
     name = next((n for n in journal.totals.shelf.datasets() if n.lower() == folded), wanted.dataset)
@@ -72,7 +72,7 @@ def open_dataset(
 
 
 def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) -> None:
-    """What was spent for one unit has no price for another, who may have had more of the rows."""
+    """A price that was paid for one unit says nothing about another, which may have more rows."""
     account = journal.totals.account(name, EVERYONE)
     same = before.partition(BY)[0] == unit.partition(BY)[0]
     if account.persons or (account.spent and not same):
@@ -88,13 +88,13 @@ def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> 
 
 
 def record_schema(journal: Journal, wanted: SchemaChanged) -> None:
-    """Records by which schema a data set is published; nothing if it is the one on record."""
+    """Records under which schema a data set is published, unless it is on record."""
     if known_dataset(journal, wanted.dataset).schema_digest != wanted.schema_digest:
         journal.write(wanted)
 
 
 def record_validation(journal: Journal, wanted: SourceValidated) -> None:
-    """Records which files the holder opened; nothing if they are those of the record."""
+    """Records which files the holder opened, unless they are on record."""
     known_dataset(journal, wanted.dataset)
     new = Source(wanted.mark, wanted.reading, wanted.digest)
     if journal.totals.source(wanted.dataset) != new:
@@ -118,7 +118,7 @@ def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased)
 
 
 def withdraw_release(journal: Journal, wanted: ReleaseWithdrawn) -> None:
-    """Records that a registered release never left; another may then be registered."""
+    """Records that a registered release was never published; another may then be registered."""
     known_dataset(journal, wanted.dataset)
     if wanted.release_digest in journal.totals.releases_of(wanted.dataset):
         journal.write(wanted)
@@ -133,8 +133,8 @@ def overlapped(marks: str, earlier: Mapping[str, int]) -> int | None:
     """The number of the last earlier release with common rows, or None.
 
     Parameters
-        marks: words, with spaces between.
-        earlier: the number of an entry, behind the number and the marks it has.
+        marks: fingerprints of rows, separated by spaces.
+        earlier: entry numbers by the number and the fingerprints of a release.
 
     Example
         >>> overlapped("whole:ab row:1", {"7 whole:cd row:1": 7, "9 whole:ab": 9})

@@ -1,7 +1,7 @@
-"""Single flight: whoever asks a question that is being answered waits for that answer.
+"""Single flight: a request for an answer that is being computed waits for it.
 
-Here is what one process knows of reservations in flight: which thread opened one, and whom to wake
-when it ends. Other processes learn from the ledger that it ended, by looking again and again.
+A process knows of its reservations in flight which thread opened one, and which threads to wake
+when it ends. Other processes poll the ledger.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import NamedTuple
 from ..fork import InChild
 
 PATIENCE = 600.0
-"""Seconds to wait for an answer that a living process owes, before the question is refused."""
+"""Seconds to wait for the answer of a living process, before the question is refused."""
 
 LIVENESS = 0.5
-"""Seconds after which a waiter asks again whether the process that owes the answer still lives."""
+"""Seconds after which a waiter checks again whether the answering process is alive."""
 
 _FIRST, _LONGEST = 0.004, 0.1
 _GOLDEN = 0.6180339887498949
@@ -39,16 +39,16 @@ class Flights:
         self._in_child = InChild(self._begin_anew)
 
     def opened(self, flight: Flight) -> None:
-        """Says that the calling thread has reserved it."""
+        """Records that the calling thread has reserved it."""
         self._openers[flight] = weakref.ref(threading.current_thread())
 
     def is_own(self, flight: Flight) -> bool:
-        """Whether the calling thread has reserved it: to wait for it would be to wait for ever."""
+        """Whether the calling thread has reserved it, and so would wait for ever."""
         opener = self._openers.get(flight)
         return opener is not None and opener() is threading.current_thread()
 
     def ended(self, flight: Flight) -> None:
-        """Wakes everybody in this process who waits for it."""
+        """Wakes every thread of this process that waits for it."""
         self._openers.pop(flight, None)
         with self._turn:
             signal = self._signals.get(flight)
@@ -56,7 +56,7 @@ class Flights:
             signal.set()
 
     def signal(self, flight: Flight) -> threading.Event:
-        """Is set when this process ends the flight; kept for as long as somebody holds it."""
+        """An event that is set when this process ends the flight; kept while it is referenced."""
         with self._turn:
             found = self._signals.get(flight)
             if found is None:
@@ -64,7 +64,7 @@ class Flights:
             return found
 
     def _begin_anew(self) -> None:
-        """In a forked child: what its parent opened is another owner's."""
+        """In a forked child: the parent's flights belong to another owner."""
         self._turn = threading.Lock()
         self._openers: dict[Flight, weakref.ref[threading.Thread]] = {}
         self._signals: weakref.WeakValueDictionary[Flight, threading.Event] = (
@@ -76,7 +76,7 @@ FLIGHTS = Flights()
 
 
 def pauses() -> Iterator[float]:
-    """Seconds between looks: short at first, then longer; threads that begin together spread."""
+    """Seconds between two polls, growing; they differ between threads that begin together."""
     spread = 0.5 + threading.get_native_id() * _GOLDEN % 1
     pause = _FIRST
     while pause < _LONGEST:

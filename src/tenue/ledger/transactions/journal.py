@@ -11,13 +11,13 @@ from ..totals import Shelf, Totals
 
 
 class Journal:
-    """Collects what a transaction writes. Nothing is kept before the shelf takes it over.
+    """Collects what a transaction writes. Nothing is stored before the shelf takes it.
 
     Parameters
         shelf: where rows are read.
         head: number and hash of the last entry.
-        owner: names the process that will answer what is reserved here.
-        alive: whether such a process may still be at work.
+        owner: names the process that answers the reservations made here.
+        alive: whether a process of that name may still be alive.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Who may pay what, and how a reservation ends: once, and never otherwise.
+"""Reserves prices, and ends every reservation exactly once.
 
 A function here either writes facts in the journal or refuses. It refuses before it writes, so a
-refusal never spoils the others that share the transaction. (The one exception writes what is true
-anyway: that a reservation's owner is dead.)
+refusal never affects other requests of the transaction. (The one exception writes what is true in
+any case: that a reservation's owner is dead.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .journal import Journal
 
 @dataclass(frozen=True)
 class Purchase:
-    """Everything that a call of `reserve` states; what is wrong with it is refused."""
+    """The arguments of a call of `reserve`, validated."""
 
     dataset: str
     analyst: str
@@ -60,7 +60,7 @@ class Purchase:
             object.__setattr__(self, "asked", readable(self.asked))
 
 
-# How a reservation ends: answered, returned unread, or unanswered. Once, and never otherwise.
+# -- The end of a reservation: answered, refunded unread, or unanswered ----------------------------
 
 
 def commit(journal: Journal, reservation: Reservation, answer: bytes) -> None:
@@ -86,7 +86,7 @@ def commit(journal: Journal, reservation: Reservation, answer: bytes) -> None:
 
 
 def release_unread(journal: Journal, reservation: Reservation, reason: str) -> None:
-    """Gives a price back, on the caller's word that no row was read."""
+    """Refunds a price, because the caller states that no row was read."""
     ticket = _own(journal, reservation)
     if ticket.outcome == RETURNED:
         return
@@ -107,7 +107,7 @@ def abandon(journal: Journal, reservation: Reservation, reason: str) -> None:
 
 
 def recover(journal: Journal) -> int:
-    """Finalises as spent whatever dead processes left open; returns how many."""
+    """Finalises as spent every reservation that dead processes left open; returns their number."""
     before = len(journal.written)
     for owner in {ticket.owner for ticket in journal.totals.open_tickets()}:
         if not journal.alive(owner):
@@ -116,7 +116,7 @@ def recover(journal: Journal) -> int:
 
 
 def bury(journal: Journal, owner: str, *, since: int = 0) -> None:
-    """Finalises as spent what an owner left open, of the entries after `since`."""
+    """Finalises as spent what an owner left open in entries after `since`."""
     for ticket in journal.totals.open_tickets():
         if ticket.owner == owner and ticket.sequence > since:
             dataset = journal.totals.reserved(ticket.sequence).dataset
@@ -141,14 +141,14 @@ def _settled(ticket: Ticket) -> Refused:
     return refuse("ledger.already-settled", sequence=ticket.sequence, said=said)
 
 
-# -- Who may pay what: prices are reserved here, or refused ----------------------------------------
+# -- Reserving a price, or refusing it -------------------------------------------------------------
 
 _LARGEST_SUM = EpsilonDelta(2**62)  # sums stay within the 64 bits of a stored integer
 
 
 def reserve(journal: Journal, wanted: Purchase) -> Reservation | Flight:
-    """Debits a price; or hands out the answer that the key or the question already has; or says
-    which reservation will have it."""
+    """Debits a price; or returns the stored answer of the key or the question; or the reservation
+    whose answer is being computed."""
     dataset = known_dataset(journal, wanted.dataset)
     known = replay(journal, wanted)
     if known is not None:
@@ -208,8 +208,8 @@ def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
 
 
 def _asked_already(journal: Journal, wanted: Purchase) -> Ticket | None:
-    """The ticket that was answered under the same cache key, else one that will be; None if this
-    question is new. What a dead owner left open under the key is finalised as spent."""
+    """The ticket that was answered under the same cache key, else one in flight; None if the
+    question is new. A ticket of a dead owner under the key is finalised as spent."""
     cache = cache_name(wanted.dataset, wanted.cache_key)
     tickets = [] if cache is None else journal.totals.tickets_cached(cache)
     answered = [ticket for ticket in tickets if ticket.outcome == ANSWERED]

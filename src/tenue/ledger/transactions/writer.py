@@ -1,7 +1,7 @@
 """One thread that writes for all: many requests share one durable commit.
 
-While a commit waits for the disk, requests gather; the next commit takes them all. Each caller is
-let go only after the commit that holds its request has returned.
+While a commit waits for the disk, requests queue up; the next commit takes them all. Each caller
+waits for the commit of its own request.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LARGEST_BATCH = 512
 
 
 class Request(Generic[T]):
-    """Work to be done in a transaction, and what came of it."""
+    """Work to be done in a transaction, and its result."""
 
     __slots__ = ("_done", "error", "result", "work")
 
@@ -56,7 +56,7 @@ class Writer:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """In a forked child, which has neither the thread nor those who waited for it."""
+        """In a forked child, which has neither the thread nor its callers."""
         self._waiting: SimpleQueue[Request[Any] | None] = SimpleQueue()
         self._gate = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -74,10 +74,10 @@ class Writer:
         return request.wait()
 
     def stop(self) -> bool:
-        """Carries out what is waiting, then ends the thread; whether it has ended.
+        """Carries out waiting requests, then ends the thread; returns whether it has ended.
 
-        It has not if the thread stops itself, as when the last user's object is collected there;
-        it then calls `afterwards` when it ends.
+        It has not if the thread stops itself, because the last user's object is collected there; it
+        then calls `afterwards` when it ends.
         """
         with self._gate:
             self._stopped = True

@@ -1,1 +1,1 @@
-"""A schema as TOML: read with every mistake at once, and written."""
+"""Schemas as TOML: drafted, read with every mistake at once, and written."""

@@ -21,8 +21,8 @@ _LEGEND = """\
 # A column without a section is invisible. A column that names a person or a row has
 # type = "identifier" and nothing else. Numbers that are names, such as postcodes and codes of
 # illnesses, are categories (or identifiers), not numbers. Missing values are skipped, unless
-# missing = 0 (or another value) says what stands for them; missing = ["?", "NA"] lists texts, or
-# numbers without quotes, that mark them in the source.
+# missing = 0 (or another value) replaces them; missing = ["?", "NA"] lists the missing-value
+# markers of the source: texts, or numbers without quotes.
 """
 _ROLES = """\
 # Publishing needs a role for every column that is no identifier, but for --method private:
@@ -33,20 +33,31 @@ _ROLES = """\
 #   other             neither; it leaves as it is, unprotected
 """
 PURPOSES = ("ask", "publish", "both")
-"""What a table may be drafted for."""
+"""The uses for which a table may be drafted."""
 _NOT_PRIVATE = """\
 # NOT PRIVATE: bounds or categories below were read from the rows, so what they show is already
 # given away. Replace them by what you know without the rows, then remove the next line.
+"""
+_TOTAL = f"total = {literal(BLANK)}  # epsilon that all analysts together may ever spend"
+_APPROVED = """\
+# per_analyst = 0.5
+# individual = 2.0             # epsilon of individual DP that may ever be spent, counted apart
+
+# [questions.median_income]   # approved: analysts may ask these with individual DP
+# sql = "SELECT MEDIAN(income) FROM census"
+# promise = "individual"
+# epsilon = 0.5               # the least it may be asked with
+# times = 10                  # how often it may be asked
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class DraftColumn:
-    """What is known of a column before its holder has spoken.
+    """What is known of a column before its holder has decided.
 
     bounds, categories: only if they were read from the rows; the draft then says so.
     grid: the step of a number, 1 if the file holds integers.
-    marks: the texts in it that usually mean that there is no value.
+    marks: texts in it that are probably missing-value markers.
     """
 
     name: str
@@ -66,14 +77,14 @@ def draft(
     source: str | None = None,
     purpose: str = "both",
 ) -> str:
-    """A TOML schema with comments, and a marked blank for all that the holder must decide.
+    """A TOML schema with comments, and a marked blank for every decision of the holder.
 
     Parameters
-        purpose: what the table is for, one of `PURPOSES`. Without asking there is no budget to
-            decide, and without publishing no role.
+        purpose: what the table is for, one of `PURPOSES`. Only asking needs a budget, and only
+            publishing needs roles.
 
     Guarantee
-        A blank does not load. If any bounds or categories are given, the schema is marked as not
+        A schema with blanks does not load. One with given bounds or categories is marked as not
         private.
 
     Example
@@ -91,8 +102,7 @@ def draft(
         raise refuse(
             "schema.unknown-purpose", purpose=literal(str(purpose)), names=", ".join(PURPOSES)
         )
-    given = list(columns)
-    kept, left_out = _sorted_out(given)
+    kept, left_out = _usable(list(columns))
     if not kept:
         raise refuse("schema.no-usable-column")
     legend = _LEGEND if purpose == "ask" else f"{_LEGEND}#\n{_ROLES}"
@@ -101,7 +111,7 @@ def draft(
     if left_out:
         parts.append("".join(f"# left out: {reason}\n" for reason in left_out))
     if purpose != "publish":
-        parts.append(_budget())
+        parts.append(f"[budget]\n{_TOTAL}\n{_APPROVED}")
     return "\n".join(parts)
 
 
@@ -109,7 +119,7 @@ _BY_PATH = ("duckdb://", "spark://local#")
 """Addresses of files, which may be relative."""
 
 
-def _sorted_out(columns: list[DraftColumn]) -> tuple[list[DraftColumn], list[str]]:
+def _usable(columns: list[DraftColumn]) -> tuple[list[DraftColumn], list[str]]:
     kept: dict[str, DraftColumn] = {}
     left_out = []
     for column in columns:
@@ -157,13 +167,11 @@ def _column(column: DraftColumn, purpose: str) -> str:
 
 
 def _role(column: DraftColumn, purpose: str) -> str:
-    """None is written that nobody has thought of: it would publish the column unprotected."""
+    """A default would publish a column unprotected, so none is written."""
     choices = " | ".join(ROLES)
-    if column.role is None and purpose == "publish":
-        return f"role = {literal(BLANK)}  # {choices}"
-    if column.role is None:
+    if column.role is None and purpose != "publish":
         return f"# role = ...  # needed to publish: {choices}"
-    return f"role = {literal(column.role)}  # {choices}"
+    return f"role = {literal(column.role or BLANK)}  # {choices}"
 
 
 def _domain(column: DraftColumn) -> Iterator[str]:
@@ -172,32 +180,12 @@ def _domain(column: DraftColumn) -> Iterator[str]:
         hint = "" if column.bounds else "  # least and greatest value that any row could hold"
         yield f"bounds = {literal(bounds)}{hint}"
     if column.type == "number":
-        grid = BLANK if column.grid is None else plain(column.grid)
-        yield f"grid = {literal(grid)}  # {_rounding(column.grid)}"
+        if column.grid is None:
+            hint = "such as 0.01: values are rounded to multiples of this, and so are answers"
+            yield f"grid = {literal(BLANK)}  # {hint}"
+        else:
+            grid = literal(plain(column.grid))
+            yield f"grid = {grid}  # values are rounded to multiples of {grid}, and so are answers"
     if column.type == "category":
         categories = list(column.categories or [BLANK])
         yield f'categories = {literal(categories)}  # all there can be, or: taxonomy = "file.json"'
-
-
-def _rounding(grid: object | None) -> str:
-    if grid is None:
-        return "such as 0.01: values are rounded to multiples of this, and so are answers"
-    return f"values are rounded to multiples of {literal(plain(grid))}, and so are answers"
-
-
-def _budget() -> str:
-    return "\n".join(
-        [
-            "[budget]",
-            f"total = {literal(BLANK)}  # epsilon that all analysts together may ever spend",
-            "# per_analyst = 0.5",
-            "# individual = 2.0             # what individual DP may ever spend, counted apart",
-            "",
-            "# [questions.median_income]   # approved: analysts may ask these with individual DP",
-            '# sql = "SELECT MEDIAN(income) FROM census"',
-            '# promise = "individual"',
-            "# epsilon = 0.5               # the least it may be asked with",
-            "# times = 10                  # how often it may be asked",
-            "",
-        ]
-    )

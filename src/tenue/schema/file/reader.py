@@ -1,12 +1,13 @@
-"""How the values in a schema file become a table, or a list of all that is wrong with them."""
+"""Reads the values of a schema file as a table, or refuses them with every mistake among them."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...arguments import above_zero, exact, fraction_of_one, moderate, whole
 from ...errors import Refused, nearest
@@ -27,8 +28,7 @@ from ..table import (
     Table,
 )
 from ..toml_values import show
-from .columns import read_column
-from .missing_markers import read_marks
+from .columns import read_column, read_markers
 from .section import Section, is_text
 from .text import Lines, Mistakes
 
@@ -36,24 +36,76 @@ _MOST_ROWS = 100_000
 _SOURCE = "`source` must be a Parquet file, or a CSV file with a first line of names"
 _SOURCE_FIX = 'Write source = "region.csv"'
 _LIST_FIX = 'Write columns = ["name"]'
+_SECTIONS = ("table", "columns", "budget", "protocol", "questions", "lookups")
+_LIMITS = ("rows_per_unit", "groups_per_unit")
+_TABLE_KEYS = {"name", "source", "unit", "neighbours", "rows", "version", "bounds_from_data"}
+_TABLE_KEYS |= {"missing", "separator", "ledger", *_LIMITS}
+_SEPARATORS = (",", ";", "\t", "|", ":", "^", "~")
+_SCHEMES = ("duckdb", "postgresql", "spark", "sc")
+_UNIT_TYPES = ("identifier", "category")
+_NEIGHBOURS_FIX = (
+    'Write neighbours = "replace" if the number of rows is public, else "add-or-remove"'
+)
+
+E = TypeVar("E")
 
 
-def read_lookups(
-    values: Mapping[str, object], mistakes: Mistakes, folder: Path, table: object
-) -> Named[Lookup]:
-    """Every public table that the schema declares; `table` is the name of the private one."""
-    section = Section.read(values.get("lookups", {}), ("lookups",), mistakes)
-    found: list[tuple[str, Lookup]] = []
+def read_table(values: Mapping[str, object], lines: Lines, folder: Path, file: str) -> Table:
+    """The table that the values describe; refused with every mistake among them."""
+    mistakes = Mistakes(lines)
+    for name in values:
+        if name not in _SECTIONS:
+            what = f"`{name}` is not a section of a schema"
+            allowed = "The sections are " + ", ".join(f"[{known}]" for known in _SECTIONS)
+            mistakes.add((name,), what, allowed, nearest(name, _SECTIONS))
+    columns = _columns(values, mistakes, folder)
+    budget = _budget(values, mistakes)
+    protocol = _protocol(values, mistakes)
+    questions = _entries(values, "questions", "question", "median_income", mistakes, _question)
+    table = _table(values, mistakes)
+    taken = {str(table.get("name")).lower()}
+
+    def lookup(section: Section, name: str) -> Lookup | None:
+        return _lookup(section, name, folder)
+
+    lookups = _entries(values, "lookups", "lookup", "region", mistakes, lookup, taken)
+    if table.get("unit") == RECORD:
+        _refuse_sums_of_persons(columns, mistakes)
+    mistakes.stop(file)
+    stated = {"budget": budget, "protocol": protocol, "questions": questions, "lookups": lookups}
+    return Table(columns=columns, **stated, **table)  # type: ignore[arg-type]
+
+
+def _section(values: Mapping[str, object], name: str, mistakes: Mistakes) -> Section | None:
+    return Section.read(values[name], (name,), mistakes) if name in values else None
+
+
+def _entries(
+    values: Mapping[str, object],
+    title: str,
+    word: str,
+    example: str,
+    mistakes: Mistakes,
+    read: Callable[[Section, str], E | None],
+    taken: set[str] | None = None,
+) -> Named[E]:
+    """The entries of a section, by name; `taken`: names, in lower case, that none may have."""
+    section = _section(values, title, mistakes)
+    entries: list[tuple[str, E]] = []
+    seen = set(taken or ())
     for name, stated in section.values.items() if section else ():
-        path = ("lookups", name)
-        taken = {str(table).lower(), *(known.lower() for known, _ in found)}
-        if not is_identifier(name) or name.lower() in taken:
-            what = f"{show(name)} cannot be the name of a lookup, or is one already"
-            mistakes.add(path, what, IDENTIFIER, "Rename it, as in [lookups.region]")
-        one = Section.read(stated, path, mistakes)
-        read = None if one is None else _lookup(one, name, folder)
-        found += [] if read is None else [(name, read)]
-    return Named(found)
+        path = (title, name)
+        if not is_identifier(name) or name.lower() in seen:
+            what = f"{show(name)} cannot be the name of a {word}, or is one already"
+            mistakes.add(path, what, IDENTIFIER, f"Rename it, as in [{title}.{example}]")
+        seen.add(name.lower())
+        declared = Section.read(stated, path, mistakes)
+        entry = None if declared is None else read(declared, name)
+        entries += [] if entry is None else [(name, entry)]
+    return Named(entries)
+
+
+# -- Lookups: public tables in files ---------------------------------------------------------------
 
 
 def _lookup(section: Section, name: str, folder: Path) -> Lookup | None:
@@ -66,39 +118,45 @@ def _lookup(section: Section, name: str, folder: Path) -> Lookup | None:
     numbers = _names(section, "numbers") or []
     if source is None or key is None or columns is None:
         return None
-    for number in numbers:
-        if number not in columns:
-            section.wrong("numbers", "`numbers` lists columns that hold numbers", _LIST_FIX)
-            return None
+    if not set(numbers) <= set(columns):
+        section.wrong("numbers", "`numbers` lists columns that hold numbers", _LIST_FIX)
+        return None
     rows = _rows(section, folder / source, [key, *columns])
     if rows is None:
         return None
     keys = [row[0] for row in rows]
     if len(set(keys)) < len(keys) or "" in keys:
         twice = next((one for one in keys if keys.count(one) > 1), "")
-        allowed = "Every key of a lookup stands in one row, and none is empty"
-        section.wrong(
-            "key", allowed, "Remove the other row", f"The key {show(twice)} is not unique"
-        )
+        allowed = "Every key of a lookup is in one row only, and none is empty"
+        what = f"The key {show(twice)} is not unique"
+        section.wrong("key", allowed, "Remove the other row", what)
         return None
     cells: list[tuple[str, tuple[Cell, ...]]] = []
-    for place, column in enumerate(columns, start=1):
-        read = [_cell(row[place], column in numbers) for row in rows]
-        if any(isinstance(cell, ValueError) for cell in read):
-            what = f"`{column}` holds something that is no number"
+    for index, column in enumerate(columns, start=1):
+        try:
+            cells.append((column, tuple(_cell(row[index], column in numbers) for row in rows)))
+        except Refused:
+            what = f"`{column}` has a cell that is not a number"
             section.wrong("numbers", "Every cell is a decimal number, or empty", "Correct it", what)
             return None
-        cells.append((column, tuple(cell for cell in read if not isinstance(cell, ValueError))))
     return Lookup(name=name, key=key, keys=tuple(keys), columns=Named(cells))
+
+
+def _cell(text: str, number: bool) -> Cell:
+    if not text:
+        return None
+    return exact(text, "cell") if number else text
 
 
 def _names(section: Section, key: str, *, required: bool = False) -> list[str] | None:
     allowed = f"`{key}` must be a list of different names, each in quotes"
-    value = section.given(key, allowed, _LIST_FIX, required=required)
+
+    def are_texts(value: object) -> bool:
+        listed = isinstance(value, list) and all(map(is_text, value))
+        return listed and bool(value or not required)
+
+    value: list[str] | None = section.valid(key, are_texts, allowed, _LIST_FIX, required=required)
     if value is None:
-        return None
-    if not isinstance(value, list) or not all(map(is_text, value)) or (required and not value):
-        section.wrong(key, allowed, _LIST_FIX)
         return None
     if len({name.lower() for name in value}) < len(value):
         section.wrong(key, allowed, "Remove one of them")
@@ -110,7 +168,7 @@ def _names(section: Section, key: str, *, required: bool = False) -> list[str] |
 
 
 def _rows(section: Section, path: Path, names: list[str]) -> list[list[str]] | None:
-    """The rows of the file, with these columns; None if something is wrong with it."""
+    """The cells of these columns, row by row; None if the file has mistakes."""
     kind = "Parquet" if path.suffix.lower() == ".parquet" else "CSV"
     try:
         lines = _parquet_lines(path) if kind == "Parquet" else _csv_lines(path)
@@ -120,31 +178,26 @@ def _rows(section: Section, path: Path, names: list[str]) -> list[list[str]] | N
         return None
     header = [name.strip() for name in lines[0]] if lines else []
     if len(lines) > _MOST_ROWS + 1:
-        section.wrong(
-            "source", f"A lookup has at most {_MOST_ROWS:,} rows", "Leave out what is unused"
-        )
+        allowed = f"A lookup has at most {_MOST_ROWS:,} rows"
+        section.wrong("source", allowed, "Leave out what is unused")
         return None
     absent = [name for name in names if name not in header]
     if absent or any(len(line) != len(header) for line in lines[1:] if line):
-        what = (
-            f"{show(path.name)} has no column `{absent[0]}`"
-            if absent
-            else "A line has other fields"
-        )
+        what = "A line has more or fewer fields than the first"
+        if absent:
+            what = f"{show(path.name)} has no column `{absent[0]}`"
         section.wrong("source", _SOURCE, "Correct the file, or the names", what)
         return None
-    places = [header.index(name) for name in names]
-    return [[line[place].strip() for place in places] for line in lines[1:] if line]
+    indices = [header.index(name) for name in names]
+    return [[line[index].strip() for index in indices] for line in lines[1:] if line]
 
 
 def _csv_lines(path: Path) -> list[list[str]]:
-    """The first line of names, and all others; few more than are allowed."""
     with path.open(newline="", encoding="utf-8-sig") as file:
-        return [line for _, line in zip(range(_MOST_ROWS + 2), csv.reader(file), strict=False)]
+        return list(islice(csv.reader(file), _MOST_ROWS + 2))  # one more than are allowed
 
 
 def _parquet_lines(path: Path) -> list[list[str]]:
-    """The same of a Parquet file, as a CSV file would say it."""
     import pyarrow.parquet as parquet
 
     with parquet.ParquetFile(path) as file:
@@ -164,48 +217,7 @@ def _written(cell: object) -> str:
     return repr(cell) if isinstance(cell, float) else str(cell)
 
 
-def _cell(text: str, number: bool) -> Cell | ValueError:
-    if not text:
-        return None
-    try:
-        return Fraction(exact(text, "cell")) if number else text
-    except Refused:
-        return ValueError(text)
-
-
-# How the values in a schema file become a table, or a list of all that is wrong with them.
-
-_SECTIONS = ("table", "columns", "budget", "protocol", "questions", "lookups")
-_LIMITS = ("rows_per_unit", "groups_per_unit")
-_TABLE_KEYS = {"name", "source", "unit", "neighbours", "rows", "version", "bounds_from_data"}
-_TABLE_KEYS |= {"missing", "separator", "ledger", *_LIMITS}
-_SEPARATORS = (",", ";", "\t", "|", ":", "^", "~")
-_SCHEMES = ("duckdb", "postgresql", "spark", "sc")
-_UNIT_TYPES = ("identifier", "category")
-
-
-def read_table(values: Mapping[str, object], lines: Lines, folder: Path, file: str) -> Table:
-    """The table that the values describe; refused with every mistake among them."""
-    mistakes = Mistakes(lines)
-    for name in values:
-        if name not in _SECTIONS:
-            mistakes.add(
-                (name,),
-                f"`{name}` is not a section of a schema",
-                "The sections are " + ", ".join(f"[{known}]" for known in _SECTIONS),
-                nearest(name, _SECTIONS),
-            )
-    columns = _columns(values, mistakes, folder)
-    budget = _budget(values, mistakes)
-    protocol = _protocol(values, mistakes)
-    questions = _questions(values, mistakes)
-    table = _table(values, mistakes)
-    lookups = read_lookups(values, mistakes, folder, table.get("name"))
-    if table.get("unit") == RECORD:
-        _refuse_sums_of_persons(columns, mistakes)
-    mistakes.stop(file)
-    stated = {"budget": budget, "protocol": protocol, "questions": questions, "lookups": lookups}
-    return Table(columns=columns, **stated, **table)  # type: ignore[arg-type]
+# -- Columns, and the table itself -----------------------------------------------------------------
 
 
 def _refuse_sums_of_persons(columns: Named[Column], mistakes: Mistakes) -> None:
@@ -215,12 +227,8 @@ def _refuse_sums_of_persons(columns: Named[Column], mistakes: Mistakes) -> None:
                 ("columns", name, "bounds_per_unit"),
                 f"`bounds_per_unit` is stated for `{name}`, and every record is a unit",
                 "It has a meaning only if `unit` is a column that identifies a person",
-                "Remove it: `bounds` already says what one record may hold",
+                "Remove it: `bounds` already bounds the value of one record",
             )
-
-
-def _section(values: Mapping[str, object], name: str, mistakes: Mistakes) -> Section | None:
-    return Section.read(values[name], (name,), mistakes) if name in values else None
 
 
 def _columns(values: Mapping[str, object], mistakes: Mistakes, folder: Path) -> Named[Column]:
@@ -233,8 +241,8 @@ def _columns(values: Mapping[str, object], mistakes: Mistakes, folder: Path) -> 
         return Named()
     table = values.get("table")
     everywhere = Section(table if isinstance(table, Mapping) else {}, ("table",), mistakes)
-    marks = read_marks(everywhere, numbers=True)
-    found: list[tuple[str, Column]] = []
+    markers = read_markers(everywhere, numbers=True)
+    columns: list[tuple[str, Column]] = []
     seen: dict[str, str] = {}
     for name, stated in section.values.items():
         if not is_column_name(name):
@@ -254,9 +262,9 @@ def _columns(values: Mapping[str, object], mistakes: Mistakes, folder: Path) -> 
         seen.setdefault(name.lower(), name)
         declared = Section.read(stated, ("columns", name), mistakes)
         if declared is not None:
-            column = read_column(declared, name, section.values, folder, marks)
-            found += [] if column is None else [(name, column)]
-    return Named(found)
+            column = read_column(declared, name, section.values, folder, markers)
+            columns += [] if column is None else [(name, column)]
+    return Named(columns)
 
 
 def _table(values: Mapping[str, object], mistakes: Mistakes) -> dict[str, Any]:
@@ -272,13 +280,7 @@ def _table(values: Mapping[str, object], mistakes: Mistakes) -> dict[str, Any]:
         "name": name,
         "source": _source(section),
         "unit": unit,
-        "neighbours": section.choice(
-            "neighbours",
-            NEIGHBOURS,
-            required=True,
-            fix='Write neighbours = "replace" if the number of rows is public, '
-            'else "add-or-remove"',
-        ),
+        "neighbours": section.choice("neighbours", NEIGHBOURS, required=True, fix=_NEIGHBOURS_FIX),
         "rows": _whole(section, "rows"),
         **_limits(section, unit),
         "separator": section.choice("separator", _SEPARATORS, fix='Write separator = ";"'),
@@ -286,7 +288,7 @@ def _table(values: Mapping[str, object], mistakes: Mistakes) -> dict[str, Any]:
             "ledger", "`ledger` must be the path of a file", 'Write ledger = "census.ledger"'
         ),
         "version": section.text(
-            "version", "`version` must be text that is not empty", 'Write version = "2024-12"'
+            "version", "`version` must be text that is not blank", 'Write version = "2024-12"'
         ),
         "bounds_from_data": section.flag("bounds_from_data") or False,
     }
@@ -299,7 +301,7 @@ def _source(section: Section) -> str | None:
     source = section.text("source", allowed, 'Write source = "census.parquet"')
     scheme, mark, _ = (source or "").partition("://")
     if mark and scheme not in _SCHEMES:
-        # what surrounds the scheme may hold a password, and is not repeated
+        # the rest of the address may hold a password, and is not repeated
         what = f"`source` starts with {scheme}://" if scheme.isalnum() else "`source` is no address"
         section.wrong("source", allowed, nearest(scheme, _SCHEMES), what)
     return source
@@ -332,13 +334,11 @@ def _unit(section: Section, columns: object) -> str | None:
 def _limits(section: Section, unit: str | None) -> dict[str, int | None]:
     limits = {key: _whole(section, key) for key in _LIMITS}
     if unit == RECORD:
+        allowed = 'It has a meaning only if `unit` is a column: a "record" is one row'
         for key in limits:
             if key in section:
-                section.wrong(
-                    key,
-                    'It has a meaning only if `unit` is a column: a "record" is one row',
-                    f"Remove `{key}`, or name the column that identifies a person as `unit`",
-                )
+                fix = f"Remove `{key}`, or name the column that identifies a person as `unit`"
+                section.wrong(key, allowed, fix)
     elif unit is not None and "rows_per_unit" not in section:
         _whole(section, "rows_per_unit", required=True)
     return limits
@@ -377,7 +377,6 @@ def _budget(values: Mapping[str, object], mistakes: Mistakes) -> Budget | None:
         lambda value: fraction_of_one(value, "delta"),
         "`delta` must lie strictly between 0 and 1",
         "Write delta = 1e-9",
-        required=False,
     )
     if total is None:
         return None
@@ -406,22 +405,6 @@ def _protocol(values: Mapping[str, object], mistakes: Mistakes) -> Protocol | No
     if kind is None or (kind == FIXED_NOISE and scale is None):
         return None
     return Protocol(kind=kind, scale=scale)
-
-
-def _questions(values: Mapping[str, object], mistakes: Mistakes) -> Named[Question]:
-    section = _section(values, "questions", mistakes)
-    found: list[tuple[str, Question]] = []
-    seen: set[str] = set()
-    for name, stated in section.values.items() if section else ():
-        path = ("questions", name)
-        if not is_identifier(name) or name.lower() in seen:
-            what = f"{show(name)} cannot be the name of a question, or is one already"
-            mistakes.add(path, what, IDENTIFIER, "Rename it, as in [questions.median_income]")
-        seen.add(name.lower())
-        question = Section.read(stated, path, mistakes)
-        read = None if question is None else _question(question, name)
-        found += [] if read is None else [(name, read)]
-    return Named(found)
 
 
 def _question(section: Section, name: str) -> Question | None:

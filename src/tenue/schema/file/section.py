@@ -1,7 +1,6 @@
-"""One section of a schema file, read key by key; what is wrong is noted and reading goes on.
+"""One section of a schema file, read key by key; mistakes are collected and reading goes on.
 
-A blank never loads. What the holder must say cannot be guessed, and above all it cannot be read
-from the rows.
+A blank never loads: only the holder can fill it, and never from the rows.
 """
 
 from __future__ import annotations
@@ -10,16 +9,15 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...errors import Refused, nearest
 from ..toml_values import show
 from .text import KeyPath, Mistakes
 
 BLANK = "FILL IN"
-"""The text a draft writes where the holder must decide."""
-
-_SHORT = "?"
+"""The text that a draft writes where the holder must decide."""
+_SHORT_BLANK = "?"  # in a list of categories or of missing-value markers it is a value
 _HINTS = {
     "name": "Write the name that questions will use for this table",
     "unit": 'Write "record" if every person has one row, else the column that names the person',
@@ -39,29 +37,17 @@ _HINTS = {
 }
 
 
-def is_blank(value: object, key: str) -> bool:
-    """Whether the value is a marked blank; "?" is one too, but may be the name of a category."""
-    return value == BLANK or (value == _SHORT and key not in ("categories", "missing"))
-
-
-def hint(key: str) -> str:
-    """How to fill the blank in `key`."""
-    return _HINTS.get(key, f"Write a value for `{key}`")
-
-
-# -- One section of the file, read key by key; what is wrong is noted and reading goes on ----------
-
 T = TypeVar("T")
 
-_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
-
+UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+"""The characters that not every engine can store."""
 _WIDEST_INTEGER = 256
 _LARGEST_EXPONENT = 100
 
 
 def is_text(value: object) -> bool:
-    """Whether the value is text that says something and that every engine can hold."""
-    return isinstance(value, str) and bool(value.strip()) and not _UNWRITABLE.search(value)
+    """Whether the value is text that is not blank and that every engine can store."""
+    return isinstance(value, str) and bool(value.strip()) and not UNWRITABLE.search(value)
 
 
 @dataclass(frozen=True)
@@ -78,34 +64,36 @@ class Section:
         if isinstance(value, Mapping):
             return cls(value, path, mistakes)
         title = ".".join(map(str, path))
-        mistakes.add(
-            path, f"`{title}` is {show(value)}", "It must be a section", f"Write [{title}]"
-        )
+        what = f"`{title}` is {show(value)}"
+        mistakes.add(path, what, "It must be a section", f"Write [{title}]")
         return None
 
     def __contains__(self, key: str) -> bool:
         return key in self.values
 
     def wrong(self, key: str, allowed: str, fix: str, what: str | None = None) -> None:
-        """Notes that the value of `key` cannot stand."""
-        self.mistakes.add(
-            (*self.path, key), what or f"`{key}` is {show(self.values.get(key))}", allowed, fix
-        )
+        """Records a mistake in the value of `key`."""
+        what = what or f"`{key}` is {show(self.values.get(key))}"
+        self.mistakes.add((*self.path, key), what, allowed, fix)
+
+    def attempt(self, keys: KeyPath, work: Callable[[], T]) -> T | None:
+        """The result of `work`; its refusal is a mistake at `keys` below this section."""
+        try:
+            return work()
+        except Refused as refused:
+            self.mistakes.add_refusal((*self.path, *keys), refused)
+            return None
 
     def known(self, keys: Collection[str], of: str) -> None:
-        """Notes every key that is not among `keys`."""
+        """Records every key that is not among `keys` as a mistake."""
         for key in self.values:
             if key not in keys:
                 listed = ", ".join(f"`{known}`" for known in sorted(keys))
-                self.wrong(
-                    key,
-                    f"The keys of {of} are {listed}",
-                    nearest(key, keys) if keys else "Remove it",
-                    f"`{key}` is not a key of {of}",
-                )
+                what, allowed = f"`{key}` is not a key of {of}", f"The keys of {of} are {listed}"
+                self.wrong(key, allowed, nearest(key, keys), what)
 
     def given(self, key: str, allowed: str, fix: str, *, required: bool = False) -> object | None:
-        """The value as it stands, unless it is absent or a marked blank."""
+        """The value as stated, unless it is absent or a blank."""
         if key not in self.values:
             if required:
                 path = (*self.path, key)
@@ -115,22 +103,35 @@ class Section:
         entries: dict[KeyPath, object] = {(key,): value}
         if isinstance(value, list):
             entries = {(key, entry): item for entry, item in enumerate(value)}
-        blanks = [place for place, item in entries.items() if is_blank(item, key)]
-        for place in blanks:
-            what = f"`{key}` still holds the blank {show(entries[place])}"
+        short = () if key in ("categories", "missing") else (_SHORT_BLANK,)
+        blanks = [keys for keys, item in entries.items() if item in (BLANK, *short)]
+        for keys in blanks:
+            what = f"`{key}` still holds the blank {show(entries[keys])}"
             allowed = "A schema loads only when every blank is filled"
-            self.mistakes.add((*self.path, *place), what, allowed, hint(key))
+            fix = _HINTS.get(key, f"Write a value for `{key}`")
+            self.mistakes.add((*self.path, *keys), what, allowed, fix)
         return None if blanks else value
 
-    def text(self, key: str, allowed: str, fix: str, *, required: bool = False) -> str | None:
-        """A text that is not empty."""
+    def valid(
+        self,
+        key: str,
+        is_valid: Callable[[Any], bool],
+        allowed: str,
+        fix: str,
+        *,
+        required: bool = False,
+    ) -> Any:
+        """The value, if `is_valid` is true of it."""
         value = self.given(key, allowed, fix, required=required)
-        if value is None:
-            return None
-        if not is_text(value):
-            self.wrong(key, allowed, fix)
-            return None
-        return str(value)
+        if value is None or is_valid(value):
+            return value
+        self.wrong(key, allowed, fix)
+        return None
+
+    def text(self, key: str, allowed: str, fix: str, *, required: bool = False) -> str | None:
+        """A text that is not blank."""
+        text: str | None = self.valid(key, is_text, allowed, fix, required=required)
+        return text
 
     def choice(
         self, key: str, options: Collection[str], *, required: bool = False, fix: str | None = None
@@ -148,32 +149,31 @@ class Section:
     def flag(self, key: str) -> bool | None:
         """True or false."""
         allowed, fix = f"`{key}` must be true or false", f"Write {key} = true, without quotes"
-        value = self.given(key, allowed, fix)
-        if value is None or isinstance(value, bool):
-            return value
-        self.wrong(key, allowed, fix)
-        return None
+        flag: bool | None = self.valid(key, lambda value: isinstance(value, bool), allowed, fix)
+        return flag
 
     def number(
-        self, key: str, check: Callable[[object], T], allowed: str, fix: str, *, required: bool
+        self,
+        key: str,
+        check: Callable[[object], T],
+        allowed: str,
+        fix: str,
+        *,
+        required: bool = False,
     ) -> T | None:
-        """A number that `check` lets through; what `check` refuses is a mistake."""
+        """A number, as `check` returns it; its refusal is a mistake."""
         value = self.given(key, allowed, fix, required=required)
         return None if value is None else self.checked((key,), value, check, allowed, fix)
 
     def checked(
         self, keys: KeyPath, value: object, check: Callable[[object], T], allowed: str, fix: str
     ) -> T | None:
-        """The number `value`, found at `keys` below this section, if `check` lets it through."""
-        path = (*self.path, *keys)
+        """The number `value`, found at `keys` below this section, as `check` returns it."""
         if isinstance(value, bool) or not isinstance(value, int | Decimal) or _is_wide(value):
+            path = (*self.path, *keys)
             self.mistakes.add(path, f"`{keys[0]}` is {show(value)}", allowed, fix)
             return None
-        try:
-            return check(value)
-        except Refused as refused:
-            self.mistakes.add_refusal(path, refused)
-            return None
+        return self.attempt(keys, lambda: check(value))
 
 
 def _is_wide(value: int | Decimal) -> bool:

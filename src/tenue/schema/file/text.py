@@ -1,13 +1,12 @@
-"""How a schema file becomes plain values, each with its line; and all that is wrong with it.
+"""Reads a schema file as plain values with their lines, and collects its mistakes.
 
-Neither `tomllib` nor `tomlkit` tells where a value was. This scanner walks a text that `tomllib`
-has already accepted, so it need not judge it: it only has to tell keys from what looks like keys
-inside strings, comments, arrays and inline tables.
+Neither `tomllib` nor `tomlkit` reports the line of a value. This scanner walks a text that
+`tomllib` has already accepted, so it only distinguishes keys from what resembles keys inside
+strings, comments, arrays and inline tables.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import tomllib
 from bisect import bisect_left
@@ -36,13 +35,14 @@ _STRING = re.compile(
 
 
 class Lines:
-    """The line, counted from 1, of every key, section and array entry of a text."""
+    """The line, counted from 1, of every key, section and array entry; `known` is None without a
+    text."""
 
     def __init__(self, known: Mapping[KeyPath, int] | None = None) -> None:
         self._known = known
 
     def of(self, path: KeyPath) -> int | None:
-        """The line of `path`, or of the nearest section around it; None if there is no text."""
+        """The line of `path`, or of the nearest section around it."""
         if self._known is None:
             return None
         while path and path not in self._known:
@@ -51,7 +51,7 @@ class Lines:
 
 
 def find_lines(text: str) -> Lines:
-    """Finds the lines in a valid TOML text.
+    """The lines of a valid TOML text.
 
     Example
         >>> lines = find_lines('# about\\n[columns.age]\\nbounds = [\\n  0,\\n  120]\\n')
@@ -84,7 +84,7 @@ class _Scan:
 
     def _skip(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self.text, self.at)
-        if match is None:  # only if the text were not TOML
+        if match is None:  # impossible in valid TOML
             self.at += 1
             return ""
         self.at = match.end()
@@ -101,20 +101,17 @@ class _Scan:
         start = self.at
         brackets = 2 if self.text.startswith("[[", self.at) else 1
         self.at += brackets
-        *parents, last = self._keys()
+        keys = self._keys()
         path: KeyPath = ()
-        for parent in parents:
-            path = self._within((*path, parent))
-        path = (*path, last)
-        if brackets == 2:
-            self.newest[path] = self.newest.get(path, -1) + 1
-        path = self._within(path)
+        for depth, key in enumerate(keys, start=1):
+            path = (*path, key)
+            if brackets == 2 and depth == len(keys):
+                self.newest[path] = self.newest.get(path, -1) + 1
+            if path in self.newest:
+                path = (*path, self.newest[path])
         self.at += brackets
         self._record(path, start)
         return path
-
-    def _within(self, path: KeyPath) -> KeyPath:
-        return (*path, self.newest[path]) if path in self.newest else path
 
     def _keys(self) -> list[str]:
         keys = [self._key()]
@@ -172,7 +169,7 @@ class _Scan:
         return self.text[self.at]
 
 
-# -- What is wrong with a schema file: all of it, gathered before anything is refused --------------
+# -- Mistakes in a schema file, all collected before it is refused ---------------------------------
 
 _LISTED = 20
 _RULE = "A schema loads only without mistakes"
@@ -182,8 +179,8 @@ _RULE = "A schema loads only without mistakes"
 class Mistake:
     """One thing to correct.
 
-    `line` counts from 1, and is the section's line when a key is absent; it is None when there is
-    no file. `where` is the key, such as `columns.income.bounds`.
+    line: counted from 1; the section's line if a key is absent; None without a text.
+    where: the key, such as `columns.income.bounds`.
     """
 
     line: int | None
@@ -197,14 +194,14 @@ class Mistake:
 
     @property
     def place(self) -> str:
-        """The line and the key, as far as there are any."""
+        """The line and the key, as far as they are known."""
         line = "" if self.line is None else f"line {self.line}"
         return ", ".join(filter(None, (line, self.where)))
 
 
-@dataclasses.dataclass
+@dataclass
 class Mistakes:
-    """A list of mistakes that grows while a file is read."""
+    """The mistakes that were found while a file is read."""
 
     lines: Lines = field(default_factory=Lines)
     found: list[Mistake] = field(default_factory=list)
@@ -212,23 +209,30 @@ class Mistakes:
     def add(
         self, path: KeyPath, what: str, allowed: str, fix: str, *, at: KeyPath | None = None
     ) -> None:
-        """Notes a mistake in the key `path`, on the line of `at` if that is another."""
-        said = Refused(what, allowed, fix)
+        """Records a mistake in the key `path`, on the line of `at` if that is another."""
+        where = ""
+        for part in path:
+            where += f"[{part}]" if isinstance(part, int) else f".{part}"
         line = self.lines.of(path if at is None else at)
-        self.found.append(Mistake(line, _name(path), said.what, said.allowed, said.fix))
+        self.found.append(_mistake(line, where.removeprefix("."), what, allowed, fix))
 
     def add_refusal(self, path: KeyPath, refused: Refused) -> None:
-        """Notes what another room has refused."""
+        """Records a refusal of another room."""
         self.add(path, refused.what, refused.allowed, refused.fix)
 
     def stop(self, file: str) -> None:
-        """Refuses the file if anything was wrong with it."""
+        """Refuses the file if it has mistakes."""
         if self.found:
             raise refusal(self.found, file)
 
 
+def _mistake(line: int | None, where: str, what: str, allowed: str, fix: str) -> Mistake:
+    sentences = Refused(what, allowed, fix)  # which adds full stops
+    return Mistake(line, where, sentences.what, sentences.allowed, sentences.fix)
+
+
 def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
-    """One refusal that says every mistake; its `mistakes` has them as records, by line."""
+    """One refusal of all mistakes, whose `mistakes` are sorted by line."""
     ordered = tuple(sorted(mistakes, key=lambda mistake: mistake.line or 0))
     if len(ordered) == 1:
         only = ordered[0]
@@ -241,13 +245,13 @@ def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
             file=file,
         )
     rules = {mistake.allowed for mistake in ordered}
-    rule = rules.pop() if len(rules) == 1 else None  # what holds of all is said once
+    rule = rules.pop() if len(rules) == 1 else None  # a rule that all share is stated once
     lines = [
         str(mistake) if rule is None else f"{mistake.place}: {mistake.what} {mistake.fix}"
         for mistake in ordered[:_LISTED]
     ]
     if len(ordered) > _LISTED:
-        lines.append(f"and {len(ordered) - _LISTED} more, which are told when these are corrected.")
+        lines.append(f"and {len(ordered) - _LISTED} more, shown when these are corrected.")
     listed = "".join("\n" + hanging(line, "  * ") for line in lines)
     return refuse(
         "schema.schema-mistakes",
@@ -259,14 +263,7 @@ def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
     )
 
 
-def _name(path: KeyPath) -> str:
-    name = ""
-    for part in path:
-        name += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return name.removeprefix(".")
-
-
-# -- How a schema file becomes plain values, each with its line ------------------------------------
+# -- Reading: text and values of a file ------------------------------------------------------------
 
 _LARGEST = 1_000_000
 _POSITION = re.compile(r" \(at line (\d+), column \d+\)$")
@@ -281,7 +278,7 @@ def read_file(path: Path) -> str:
             with path.open("rb") as file:
                 content = file.read(_LARGEST + 1)
     except (OSError, ValueError):
-        fix = "Check the path, and who may read the file"
+        fix = "Check the path, and the permissions of the file"
         raise _refused(path.name, "It cannot be read", fix) from None
     if content is None:
         raise _refused(path.name, "There is no such file", "Check the path")
@@ -296,7 +293,7 @@ def read_file(path: Path) -> str:
 
 
 def within_limit(text: str, file: str) -> str:
-    """The text, refused if a file of it could not be read again."""
+    """The text, refused if it is too large for a file."""
     if len(text.encode("utf-8", "replace")) > _LARGEST:
         raise _too_large(file)
     return text
@@ -318,7 +315,7 @@ def read_text(text: str, file: str) -> tuple[dict[str, object], Lines]:
 
 
 def too_deep(file: str) -> Refused:
-    """The refusal of tables inside tables inside tables."""
+    """The refusal of values that are nested too deeply."""
     return _refused(file, "Values are nested too deeply", "Put a deep taxonomy in a file")
 
 
@@ -330,8 +327,7 @@ def _decimal(text: str) -> Decimal:
 
 
 def _refused(file: str, what: str, fix: str, line: int | None = None) -> Refused:
-    said = InvalidSchema(what, _FILE, fix)
-    return refusal([Mistake(line, "", said.what, said.allowed, said.fix)], file)
+    return refusal([_mistake(line, "", what, _FILE, fix)], file)
 
 
 def _too_large(file: str) -> Refused:

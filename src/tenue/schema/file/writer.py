@@ -1,4 +1,4 @@
-"""How a schema is written: anew, or into the text the holder wrote, whose comments stay."""
+"""Writes a schema as a new text, or into the holder's text, whose comments stay."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ def written(values: Mapping[str, Any]) -> str:
     """The values as a new TOML text, one section after the other."""
     parts = []
     for name, section in values.items():
-        if name in ("columns", "questions"):
-            for entry, keys in section.items():
-                parts.append(_section(f"{name}.{key(entry)}", keys))
+        if name in _ENTRIES:
+            parts += [_section(f"{name}.{key(entry)}", keys) for entry, keys in section.items()]
         else:
             parts.append(_section(name, section))
     return "\n".join(parts)
 
 
 def edited(text: str, values: Mapping[str, Any]) -> str:
-    """The holder's text with only those values changed that differ from `values`.
+    """The holder's text, edited where it differs from `values`.
 
-    What is returned reads back as `values`, or the edit is refused.
+    The result reads back as `values`, or the edit is refused.
     """
     old = tomllib.loads(text, parse_float=Decimal)
     if same(old, values, unordered=_LEVELS):
@@ -92,20 +91,20 @@ def _wrapped(value: object) -> str:
 
 
 def _edit(
-    place: MutableMapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any], *path: str
+    table: MutableMapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any], *path: str
 ) -> None:
     for name in old:
         if name not in new:
-            del place[name]
+            del table[name]
     for name, value in new.items():
         before = old.get(name)
         if isinstance(before, dict) and isinstance(value, dict) and len(path) < _LEVELS - 1:
-            _edit(place[name], before, value, *path, name)
+            _edit(table[name], before, value, *path, name)
         elif name not in old or not same(before, value, unordered=0):
             if isinstance(before, dict):
-                del place[name]
-            within_line = isinstance(place, InlineTable)
-            place[name] = _on_line(value) if within_line else _item(value, *path, name)
+                del table[name]
+            inline = isinstance(table, InlineTable)
+            table[name] = _on_line(value) if inline else _item(value, *path, name)
 
 
 def _item(value: object, *path: str) -> Any:

@@ -1,4 +1,4 @@
-"""Where a ledger lies in a PostgreSQL server: any libpq address, with a schema after `#`."""
+"""The address of a ledger in a PostgreSQL server: any libpq address, with a schema after `#`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from ....schema.address import is_address, without_password
 
 USUAL = "tenue_ledger"
 """The schema of a ledger whose address names none."""
-_LONGEST = 63  # PostgreSQL cuts longer names, and two ledgers might become one
+_LONGEST = 63  # PostgreSQL truncates longer names, so two ledgers might become one
 
 
 @dataclass(frozen=True)
 class Address:
-    """The server and database, as libpq reads them, and the schema that holds the tables.
-
-    There is no password in it: libpq finds one in the environment or in its password file.
-    """
+    """The server and database, as libpq reads them, without a password, and the schema."""
 
     server: str
     schema: str
@@ -28,7 +25,7 @@ class Address:
 
 
 def given_address(given: object) -> Address:
-    """The address; refused if it is none, or holds a password.
+    """The address; refused if it is invalid, or contains a password.
 
     Example
         >>> str(given_address("postgresql://ann@db.example/books"))

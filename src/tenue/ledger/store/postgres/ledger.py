@@ -2,10 +2,9 @@
 
 Guarantee
     A batch is durable when `_carry_out` returns. Writers of all machines wait for one row, so that
-    each sees all that was written before. A batch whose fate is unknown, because the server went
-    away, is reported as a fault and never tried again; what it may have reserved is finalised as
-    spent by the next batch. A server that comes back without an entry that was there is a fault
-    for ever.
+    each sees every earlier entry. If the connection is lost and it is unknown whether a batch was
+    committed, that is a fault and the batch is never tried again; the next batch finalises as spent
+    what it may have reserved. A server that has lost an entry is a permanent fault.
 """
 
 from __future__ import annotations
@@ -33,68 +32,39 @@ from ...verify import Anchor, inspect
 from ..sql_database import GONE, Database, Tabled, carry_out, check_head, new_secret
 from ..sql_tables import Connected, Tables
 from .address import Address, given_address
-from .session import Session
+from .session import Session, type_of
 
 APPLICATION = "tenue ledger"
 VERSION = 4
-"""How the tables are laid out; the layouts of SQLite files and of schemas are counted alike."""
+"""The layout of the tables, with the same number as that of SQLite files."""
 
-_TEXT, _BYTES, _LONG = "text", "bytea", "bigint"
 _BYTEWISE = 'COLLATE "C"'
-_COLUMNS: dict[str, tuple[tuple[str, str, bool], ...]] = {
-    "about": (("application", _TEXT, True), ("layout", _LONG, True)),
-    "turn": (("place", _LONG, True),),
-    "entry": (("sequence", _LONG, True), ("text", _TEXT, True), ("link", _BYTES, True)),
-    "ticket": (
-        ("sequence", _LONG, True),
-        ("name", _BYTES, False),
-        ("cache", _BYTES, False),
-        ("owner", _TEXT, True),
-        ("outcome", _LONG, True),
-        ("settled", _LONG, False),
-    ),
-    "answer": (("sequence", _LONG, True), ("content", _BYTES, True)),
-    "dataset": (
-        ("name", _TEXT, True),
-        ("neighbours", _TEXT, True),
-        ("total", _LONG, True),
-        ("total_delta", _LONG, True),
-        ("per_analyst", _LONG, False),
-        ("schema_digest", _TEXT, True),
-        ("data_version", _TEXT, True),
-        ("repriced", _LONG, True),
-        ("widest", _LONG, True),
-        ("individual", _LONG, False),
-        ("unit", _TEXT, True),
-    ),
-    "account": (
-        ("dataset", _TEXT, True),
-        ("analyst", _TEXT, True),
-        ("statistical", _LONG, True),
-        ("most", _LONG, True),
-        ("delta", _LONG, True),
-        ("most_delta", _LONG, True),
-        ("individual", _LONG, True),
-    ),
-    "person": (
-        ("dataset", _TEXT, True),
-        ("analyst", _TEXT, True),
-        ("person", _TEXT, True),
-        ("nano", _LONG, True),
-        ("atto", _LONG, True),
-    ),
-    "question": (("dataset", _TEXT, True), ("name", _TEXT, True), ("times", _LONG, True)),
-    "release": (("dataset", _TEXT, True), ("digest", _TEXT, True), ("sequence", _LONG, True)),
-    "protocol": (("dataset", _TEXT, True), ("protocol", _TEXT, True)),
-    "source": (
-        ("dataset", _TEXT, True),
-        ("mark", _TEXT, True),
-        ("reading", _TEXT, True),
-        ("digest", _TEXT, True),
-    ),
-    "seal": (("name", _TEXT, True), ("content", _BYTES, True), ("digest", _BYTES, True)),
+_COLUMNS = {
+    table: tuple(
+        (name, kind.removesuffix("?"), not kind.endswith("?"))
+        for name, kind in map(str.split, columns.split(", "))
+    )
+    for table, columns in {
+        "about": "application text, layout bigint",
+        "turn": "place bigint",
+        "entry": "sequence bigint, text text, link bytea",
+        "ticket": "sequence bigint, name bytea?, cache bytea?, owner text, outcome bigint, "
+        "settled bigint?",
+        "answer": "sequence bigint, content bytea",
+        "dataset": "name text, neighbours text, total bigint, total_delta bigint, "
+        "per_analyst bigint?, schema_digest text, data_version text, repriced bigint, "
+        "widest bigint, individual bigint?, unit text",
+        "account": "dataset text, analyst text, statistical bigint, most bigint, delta bigint, "
+        "most_delta bigint, individual bigint",
+        "person": "dataset text, analyst text, person text, nano bigint, atto bigint",
+        "question": "dataset text, name text, times bigint",
+        "release": "dataset text, digest text, sequence bigint",
+        "protocol": "dataset text, protocol text",
+        "source": "dataset text, mark text, reading text, digest text",
+        "seal": "name text, content bytea, digest bytea",
+    }.items()
 }
-"""Of each table its columns: name, type, and whether a value must be there."""
+"""The columns of each table: name, type, and whether a value is required (no `?`)."""
 
 _KEYS = {
     "turn": "place",
@@ -131,6 +101,7 @@ FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE c.relnamespace = ?::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY c.relname, a.attnum
 """
+_ABOUT = "SELECT application, layout FROM about"
 _UNIQUE = """
 SELECT c.relname::text FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
 WHERE c.relnamespace = ?::regnamespace AND i.indisunique ORDER BY 1
@@ -140,11 +111,11 @@ WHERE c.relnamespace = ?::regnamespace AND i.indisunique ORDER BY 1
 def create(connection: Connected, schema: str, secret: bytes) -> None:
     """Makes an empty schema, which is in the search path, a ledger; inside a transaction.
 
-    Texts are compared byte by byte, so that no server's idea of an alphabet makes two names one.
+    Texts are compared byte by byte, so that no server's collation makes two names equal.
     """
     for table, columns in _COLUMNS.items():
         listed = [
-            " ".join((name, kind, *[_BYTEWISE] * (kind == _TEXT), *["NOT NULL"] * needed))
+            " ".join((name, kind, *[_BYTEWISE] * (kind == "text"), *["NOT NULL"] * needed))
             for name, kind, needed in columns
         ]
         if table in _KEYS:
@@ -159,32 +130,21 @@ def create(connection: Connected, schema: str, secret: bytes) -> None:
     )
 
 
-def tables_of(connection: Connected, schema: str) -> set[str]:
-    """The tables that a schema has."""
-    return {row[0] for row in connection.execute(_FOUND, (schema,))}
-
-
 def check(connection: Connected, schema: str) -> None:
-    """A fault unless the tables are those that this version makes, and nothing besides."""
-    expected = [
-        (table, name, kind, needed, True)
-        for table in sorted(_COLUMNS)
-        for name, kind, needed in _COLUMNS[table]
-    ]
+    """A fault unless the tables are exactly those that this version makes."""
+    expected = [(table, *column, True) for table in sorted(_COLUMNS) for column in _COLUMNS[table]]
     unique = sorted([f"{table}_pkey" for table in _KEYS] + ["ticket_name"])
     odd = connection.execute(_ODD, (schema,)).fetchone()[0]
     found = [tuple(row) for row in connection.execute(_FOUND, (schema,))]
     keys = [row[0] for row in connection.execute(_UNIQUE, (schema,))]
-    if odd or found != expected or keys != unique:
-        raise LedgerFault("the tables are not those of a ledger")
-    said = [tuple(row) for row in connection.execute("SELECT application, layout FROM about")]
-    if said != [(APPLICATION, VERSION)]:
+    strange = odd or found != expected or keys != unique
+    if strange or [*map(tuple, connection.execute(_ABOUT))] != [(APPLICATION, VERSION)]:
         raise LedgerFault("the tables are not those of a ledger")
     if len(connection.execute("SELECT place FROM turn").fetchall()) != 1:
         raise LedgerFault("the row that writers wait for is missing")
 
 
-# -- One ledger in a PostgreSQL schema: how it is made, read, and written in transactions ----------
+# -- Making, reading and writing a ledger in a PostgreSQL schema -----------------------------------
 
 T = TypeVar("T")
 
@@ -201,18 +161,18 @@ class InServer(Database):
         watch(self)
 
     def _begin_anew(self) -> None:
-        """In a new process: is somebody else, and leaves the parent its sessions."""
+        """In a new process: starts as another owner, without the parent's sessions."""
         self._owner = ""
         self._sessions: dict[str, Session] = {}
         self._locks = {role: threading.Lock() for role in ("write", "read")}
 
     def prepare(self, *, make: bool = True) -> None:
-        """Makes an empty schema a ledger, if that is wanted and it is refused otherwise; a fault
-        if the tables or the last entry are not ours."""
+        """Makes an empty schema a ledger if `make`, else refuses it; a fault if the tables or the
+        last entry are not those of a ledger."""
         with self._asking("write") as session:
             try:
                 session.execute("BEGIN")
-                session.execute("SELECT pg_advisory_xact_lock(?)", (session._lock("making"),))
+                session.execute("SELECT pg_advisory_xact_lock(?)", (session.lock("making"),))
                 self._make(session, make)
                 check(session, _quoted(self.address.schema))
                 check_head(Tables(session))
@@ -224,7 +184,7 @@ class InServer(Database):
     def _make(self, session: Session, wanted: bool) -> None:
         name = self.address.schema
         there = session.execute("SELECT 1 FROM pg_namespace WHERE nspname = ?", (name,)).fetchone()
-        found = tables_of(session, _quoted(name)) if there else set()
+        found = {row[0] for row in session.execute(_FOUND, (_quoted(name),))} if there else set()
         if found and "about" not in found:
             raise refuse("ledger.foreign-ledger-schema", schema=name)
         if not found:
@@ -236,7 +196,7 @@ class InServer(Database):
             self.is_new = True
 
     def read(self, look: Callable[[Tables], T]) -> T:
-        """Runs `look` on one consistent state; once more if the server had gone away."""
+        """Runs `look` on one consistent state; tries again if the connection was lost."""
         self._usable()
         for attempt in (1, 2):
             with self._asking("read", again=attempt == 1) as session, session.reading():
@@ -265,7 +225,7 @@ class InServer(Database):
             raise LedgerFault(self._fault)
         with self._asking("write") as session:
             session = self._in_turn(session)
-            unsure, self._unsure = self._unsure, True  # until the server says what became of it
+            unsure, self._unsure = self._unsure, True  # until the server confirms
             try:
                 head = self._settle(session, batch, unsure=unsure)
                 session.commit()
@@ -275,7 +235,7 @@ class InServer(Database):
             self._seen, self._unsure = head, False
 
     def _in_turn(self, session: Session) -> Session:
-        """A session whose turn it is; a new one if the server went away while nothing was asked."""
+        """The session, once it is its turn; a new one if the connection was lost meanwhile."""
         try:
             session.begin()
         except psycopg.OperationalError:
@@ -303,9 +263,9 @@ class InServer(Database):
 
     @contextmanager
     def _asking(self, role: str, *, again: bool = False) -> Iterator[Session]:
-        """The session of this role; what PostgreSQL says of a failure is never repeated.
+        """The session of this role; PostgreSQL's own error messages are withheld.
 
-        again: whether the caller tries once more if the session is found to be broken.
+        again: whether the caller tries again if the session is broken.
         """
         with self._locks[role]:
             session = self._session(role)
@@ -357,15 +317,11 @@ def _quoted(schema: str) -> str:
 
 
 def _failed(error: psycopg.Error) -> str:
-    kind = type(error).__name__
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return "other processes kept the ledger busy for too long"
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        return f"the role may not do this with the ledger's tables ({kind})"
-    return f"the ledger's server did not answer ({kind})"
-
-
-# -- A ledger in a PostgreSQL schema, shared by the processes of many machines ---------------------
+        return f"the role may not do this with the ledger's tables ({type_of(error)})"
+    return f"the ledger's server did not answer ({type_of(error)})"
 
 
 class Postgres(Tabled):
@@ -374,21 +330,21 @@ class Postgres(Tabled):
     Guarantee
         That of `Ledger`, and durability: what `reserve` and `commit` acknowledged survives the
         death of the process, and of the server as far as its disk keeps what it confirmed; a server
-        that does not wait for its disk is refused. When the server goes away, a call whose fate is
-        unknown is a `LedgerFault`: its price may be spent, and nothing may be drawn for it. The
-        next call reaches the server anew. A server that comes back without an entry that this
-        object has seen (an old backup, a replica that was behind) is refused from then on; other
-        processes need an `anchor` to see it.
+        that does not wait for its disk is refused. When the connection is lost, a call whose
+        outcome is unknown is a `LedgerFault`: its price may be spent, and nothing may be drawn for
+        it. The next call connects again. A server without an entry that this object has seen (an
+        old backup, a replica that was behind) is refused from then on; other processes need an
+        `anchor` to notice it.
 
-    Opening finalises as spent whatever a dead process reserved and never answered.
+    Opening finalises as spent every reservation that a dead process never answered.
 
     Parameters
         address: postgresql://user@host/database#schema, or any address that libpq reads, without a
-            password: that comes from the environment or libpq's password file. The schema is made
-            if it is not there; it is "tenue_ledger" if none is named. No pool of connections may
-            stand between: whoever reserves is known by its session.
+            password: that comes from the environment or libpq's password file. A missing schema is
+            made; its default name is "tenue_ledger". A pool of connections in between is not
+            supported: an owner of reservations is identified by its session.
         anchor: as for `SQLite`; None for none.
-        make: whether a ledger that is not there is made; it is refused otherwise.
+        make: whether a missing ledger is made; it is refused otherwise.
     """
 
     _database: InServer
@@ -402,7 +358,7 @@ class Postgres(Tabled):
         make: bool = True,
     ) -> None:
         database = self._database = InServer(given_address(address))
-        # also at exit; the database does not know this object, so that it can be let go
+        # also at exit; the database has no reference to this object, which can be collected
         self._close = weakref.finalize(self, database.close)
         try:
             database.prepare(make=make)
@@ -413,7 +369,7 @@ class Postgres(Tabled):
 
     @property
     def address(self) -> str:
-        """Where it lies; there is no password in it."""
+        """The address of the ledger, without a password."""
         return str(self._database.address)
 
     def close(self) -> None:

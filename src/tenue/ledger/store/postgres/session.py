@@ -1,8 +1,8 @@
-"""One session with the server: settings that durability rests on, and who is at work in it.
+"""One session with the server, whose settings make writes durable, and the lock of its owner.
 
-Whoever reserves holds a lock of its own in its session. The server drops the lock when the session
-ends, however that comes about, so a reservation whose owner's lock can be taken was left by the
-dead. A wrong guess costs an answer, never privacy: the price was debited when it was reserved.
+Every owner of reservations holds a lock in its session. The server drops the lock when the session
+ends for any reason, so a reservation whose owner's lock can be taken belongs to a dead process. An
+error costs an answer, never privacy: the price was debited when it was reserved.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..sql_tables import LINES, Found
 from .address import Address
 
 PATIENCE = 60
-"""Seconds to wait for other writers, or for an idle one to be cut off, before giving up."""
+"""Seconds to wait for other writers, or for the server to end an idle one."""
 _OLDEST = 130000
 _PAGE = 2000
 
@@ -30,13 +30,13 @@ _SETTINGS = (
     "SET standard_conforming_strings = on",
     "SET default_transaction_deferrable = off",
     f"SET lock_timeout = '{PATIENCE}s'",
-    # who holds the turn and says nothing, as a process that was stopped, gives it up
+    # a stopped process must not block the other writers
     f"SET idle_in_transaction_session_timeout = '{PATIENCE // 2}s'",
 )
 
 
 class Session:
-    """A connection whose statements have `?` for values, and its owner's lock."""
+    """A connection whose statements have `?` for values, and the lock of its owner."""
 
     def __init__(self, address: Address) -> None:
         self.schema = address.schema
@@ -56,7 +56,7 @@ class Session:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """One consistent state, which nothing changes."""
+        """A read-only transaction on one consistent state."""
         self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
             yield
@@ -87,28 +87,25 @@ class Session:
 
     def new_owner(self) -> str:
         """A name that no other owner has or had."""
-        row = self._connection.execute("SELECT gen_random_uuid()::text").fetchone()
-        return "" if row is None else str(row[0])
+        (row,) = self._connection.execute("SELECT gen_random_uuid()::text").fetchall()
+        return str(row[0])
 
     def be(self, owner: str) -> bool:
-        """Takes the lock of this owner for as long as the session lasts; False if it is taken."""
-        row = self._connection.execute(
-            "SELECT pg_try_advisory_lock(%s)", (self._lock(owner),)
-        ).fetchone()
-        if row is not None and row[0]:
+        """Takes the lock of this owner until the session ends; False if another session has it."""
+        if self._lock_taken("pg_try_advisory_lock", owner):
             self.owner = owner
         return self.owner == owner
 
     def alive(self, owner: str) -> bool:
-        """Whether an owner may still be at work; inside a transaction, which keeps what it took."""
-        if owner == self.owner:
-            return True
-        row = self._connection.execute(
-            "SELECT pg_try_advisory_xact_lock(%s)", (self._lock(owner),)
-        ).fetchone()
-        return row is None or not row[0]
+        """Whether an owner may still be at work; inside a transaction, which keeps the lock."""
+        return owner == self.owner or not self._lock_taken("pg_try_advisory_xact_lock", owner)
 
-    def _lock(self, owner: str) -> int:
+    def _lock_taken(self, function: str, owner: str) -> bool:
+        row = self._connection.execute(f"SELECT {function}(%s)", (self.lock(owner),)).fetchone()
+        return row is not None and bool(row[0])
+
+    def lock(self, owner: str) -> int:
+        """The number of an owner's lock."""
         digest = hashlib.sha256(f"{self.schema}\0{owner}".encode()).digest()
         return int.from_bytes(digest[:8], "big", signed=True)
 
@@ -118,10 +115,7 @@ class Session:
 
 
 def connected(address: Address) -> psycopg.Connection[tuple[Any, ...]]:
-    """A connection that sees the ledger's schema only, on a server that keeps what it confirms.
-
-    Refused where the server was told not to wait for its disk.
-    """
+    """A connection to the ledger's schema; refused if the server does not wait for its disk."""
     try:
         made = psycopg.connect(
             address.server,
@@ -130,7 +124,7 @@ def connected(address: Address) -> psycopg.Connection[tuple[Any, ...]]:
             application_name="tenue ledger",
         )
     except psycopg.Error as error:
-        raise LedgerFault(f"the ledger's server cannot be reached{_named(error)}") from None
+        raise LedgerFault(f"the ledger's server cannot be reached ({type_of(error)})") from None
     try:
         if made.info.server_version < _OLDEST:
             raise refuse("ledger.ledger-server-too-old", version=made.info.server_version // 10000)
@@ -141,7 +135,7 @@ def connected(address: Address) -> psycopg.Connection[tuple[Any, ...]]:
         _wait_for_the_disk(made)
     except psycopg.Error as error:
         made.close()
-        raise LedgerFault(f"the ledger's server does not answer{_named(error)}") from None
+        raise LedgerFault(f"the ledger's server does not answer ({type_of(error)})") from None
     except BaseException:
         made.close()
         raise
@@ -158,9 +152,9 @@ def _wait_for_the_disk(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         connection.execute("SET synchronous_commit = on")
 
 
-def _named(error: psycopg.Error) -> str:
-    """The kind of an error; its words may quote what is stored."""
-    return f" ({type(error).__name__})"
+def type_of(error: psycopg.Error) -> str:
+    """The type of an error, whose message may quote stored values."""
+    return type(error).__name__
 
 
 @cache

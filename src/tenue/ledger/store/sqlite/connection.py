@@ -1,24 +1,23 @@
-"""Connections to one SQLite file, and which processes still hold one.
+"""Connections to one SQLite file, and locks that show which processes are alive.
 
 Each open ledger that has reserved something holds a locked file of its own beside the ledger. The
-operating system drops the lock when the process ends, however it ends, so a reservation whose
-owner's file can be locked by somebody else was left by the dead.
+operating system drops the lock when the process ends for any reason, so a reservation whose owner's
+file can be locked by another process belongs to a dead one.
 
-A wrong guess costs an answer, never privacy: a reservation is debited when it is made, and finding
-its owner dead gives nothing back. Taken for alive, its key waits; taken for dead, its key is used
-up and a late `commit` is refused. Limits: the lock must work on the file system (local disks;
-SQLite's WAL asks for the same), all processes must see the same file system, and a child that was
-forked by something other than Python keeps its parent's lock, so that the parent looks alive for as
+An error costs an answer, never privacy: a reservation is debited when it is made, and the death of
+its owner refunds nothing. If the owner is wrongly considered alive, the key waits; if dead, the key
+is used up and a late `commit` is refused. Limits: the lock must work on the file system (local
+disks, as SQLite's WAL requires), all processes must see the same file system, and a child that was
+forked by something other than Python keeps its parent's lock, so that the parent seems alive for as
 long as the child is.
 
-A SQLite connection must not be carried over a fork: the library counts its locks per process and
-would believe the child to hold locks that the parent holds. So every connection is closed before a
-fork and opened anew, on either side, when next needed.
+A SQLite connection must not be used after a fork: the library counts its locks per process, and
+would assume that the child holds locks of the parent. So every connection is closed before a fork,
+and opened again in either process when next needed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import sqlite3
@@ -42,7 +41,7 @@ class Owners:
         self._lock = -1
 
     def me(self) -> str:
-        """This owner's name; takes its lock when first asked."""
+        """This owner's name; the first call takes its lock."""
         try:
             while not self._name:
                 self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -57,18 +56,18 @@ class Owners:
             lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except (FileExistsError, FileNotFoundError):
             return
-        # between opening and locking, somebody who sweeps may have taken the file for a dead one's
+        # before it was locked, a sweeping process may have removed it as a dead owner's file
         if _locked(lock) and os.fstat(lock).st_nlink == 1:
             self._name, self._lock = name, lock
         else:
             os.close(lock)
 
     def alive(self, name: str) -> bool:
-        """Whether the owner may still be at work; False is certain, on a file system with locks."""
+        """Whether the owner may be alive; False is certain, on a file system with locks."""
         return name == self._name or not self._found_dead(name, remove=False)
 
     def sweep(self) -> None:
-        """Removes the files of dead owners; an owner without a file is a dead one too."""
+        """Removes the files of dead owners; an owner without a file is dead too."""
         try:
             names = os.listdir(self._folder)
         except FileNotFoundError:
@@ -95,19 +94,19 @@ class Owners:
         return dead
 
     def leave(self) -> None:
-        """Lets go of the lock: what this owner left open is thereby spent."""
+        """Releases the lock: what this owner left open is thereby spent."""
         if self._name:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 (self._folder / self._name).unlink(missing_ok=True)
             self._tidy()
         self.forget()
 
     def _tidy(self) -> None:
-        with contextlib.suppress(OSError):  # somebody else is in it
+        with suppress(OSError):  # another owner has a file in it
             self._folder.rmdir()
 
     def forget(self) -> None:
-        """In a forked child: is somebody else from here on, and leaves the parent its lock."""
+        """In a forked child: becomes another owner, and leaves the lock to the parent."""
         if self._lock >= 0:
             os.close(self._lock)
         self._name, self._lock = "", -1
@@ -123,20 +122,20 @@ def _locked(file: int) -> bool:
     return True
 
 
-# -- Connections to one SQLite file, and what becomes of them when the process forks ---------------
+# -- Connections, which are closed before a fork ---------------------------------------------------
 
 Role = Literal["write", "read", "inspect"]
 _ROLES: tuple[Role, ...] = ("write", "read", "inspect")
 
 _PATIENCE = 60.0  # seconds to wait for other processes before giving up
 _PAUSES = (0.0005, 0.001, 0.002, 0.003)  # a commit takes a few milliseconds
-# a file whose making was cut short, which a connection that can write puts right first
+# a file whose making was interrupted, which a connection that can write repairs first
 _UNFINISHED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether another process holds the file, and trying again will do."""
+    """Whether another process has locked the file, so that a later attempt may succeed."""
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF in _BUSY
 
@@ -160,7 +159,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def checkpoint(connection: sqlite3.Connection) -> None:
-    """Puts everything that the log holds into the file itself, durably; waits for readers."""
+    """Copies everything in the log into the file itself, durably; waits for readers."""
     deadline = time.monotonic() + _PATIENCE
     tries = 0
     while True:
@@ -174,10 +173,10 @@ def checkpoint(connection: sqlite3.Connection) -> None:
 
 
 def keeper(path: str) -> sqlite3.Connection | None:
-    """A connection that cannot write: with it, and after it, SQLite leaves the log where it is.
+    """A connection that cannot write, because of which SQLite does not remove the log.
 
-    The last connection to close that can write removes the log, whether or not the file knows it
-    to be whole. None if there is nothing to read yet.
+    The last connection to close removes the log if it can write, even where the ledger's own state
+    is not updated. None if there is nothing to read yet.
     """
     connection = sqlite3.connect(
         f"file:{quote(path)}?mode=ro",
@@ -200,12 +199,12 @@ def keeper(path: str) -> sqlite3.Connection | None:
 
 
 def hold(connection: sqlite3.Connection) -> None:
-    """Takes the lock that SQLite keeps from the first look at a file with a log to the end."""
+    """Takes the lock that SQLite holds from the first read of a file with a log to the end."""
     connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
 
 
 def _patiently(connection: sqlite3.Connection, statement: str) -> object:
-    """The first row of a statement that is tried again while other processes hold the file."""
+    """The first row of a statement that is tried again while other processes lock the file."""
     deadline = time.monotonic() + _PATIENCE
     tries = 0
     while True:
@@ -219,9 +218,8 @@ def _patiently(connection: sqlite3.Connection, statement: str) -> object:
 
 
 class Connections:
-    """At most one connection for each role, each used by one thread at a time; and, as long as
-    there is any, one that keeps SQLite from removing the log.
-    """
+    """At most one connection for each role, each used by one thread at a time, and a `keeper` for
+    as long as there is any."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -239,14 +237,14 @@ class Connections:
         with self._locks[role]:
             connection = self._open.get(role)
             if connection is None:
-                self._keep()  # first, and again for a file that has just been made
+                self._keep()  # before, and again after, for a file that has just been made
                 connection = self._open[role] = _connect(self.path, role)
                 self._keep()
             yield connection
 
     @contextmanager
     def take_fresh(self, role: Role) -> Iterator[sqlite3.Connection]:
-        """A connection that remembers no page of the file, closed after the block."""
+        """A connection with an empty page cache, closed after the block."""
         with self.take(role) as connection:
             try:
                 yield connection
@@ -254,7 +252,7 @@ class Connections:
                 self._shut(role)
 
     def close(self) -> None:
-        """Closes every connection that is open, when its user is done with it."""
+        """Closes every open connection, when its user has finished."""
         for role in _ROLES:
             with self._locks[role]:
                 self._shut(role)
@@ -263,7 +261,7 @@ class Connections:
     def _keep(self) -> None:
         with self._keeping:
             if self._keeper is not None:
-                hold(self._keeper)  # it may have been opened before there was a log
+                hold(self._keeper)  # it may be older than the log
             elif os.path.exists(self.path) and os.path.getsize(self.path):
                 self._keeper = keeper(self.path)
 
@@ -313,7 +311,7 @@ def _connect(path: str, role: Role) -> sqlite3.Connection:
         if _patiently(connection, "PRAGMA journal_mode = WAL") != ("wal",):
             raise LedgerFault("the file system does not support SQLite's write-ahead log")
         if role == "write":
-            # `begin` waits by itself, more evenly than SQLite's growing pauses
+            # `begin` waits with more even pauses than SQLite's growing ones
             connection.execute("PRAGMA busy_timeout = 0")
         else:
             connection.execute("PRAGMA query_only = ON")

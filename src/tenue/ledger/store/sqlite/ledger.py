@@ -1,9 +1,9 @@
 """A ledger in one SQLite file, shared by many threads and processes of one machine.
 
 Guarantee
-    A batch is on disk when `carry_out` returns (WAL, synchronous=FULL). If anything but a busy file
-    goes wrong, the file is poisoned: this object refuses every further use, and a write whose fate
-    is unknown is never tried again.
+    A batch is on disk when `carry_out` returns (WAL, synchronous=FULL). After any failure except a
+    busy file, this object refuses every further use, and a write of unknown outcome is never tried
+    again.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .connection import Connections, Owners, is_busy, keeper, transaction
 from .wal import WHOLE, announce, finish, has_log, state_of
 
 APPLICATION = 0x54656E75
-"""What the file's header says it is: "Tenu"."""
+"""The application in the file's header: "Tenu"."""
 
 VERSION = 4
-"""How the tables are laid out."""
+"""The layout of the tables."""
 
 BEFORE = (1, 2, 3)
-"""The layouts that `upgrade` makes the present one of."""
+"""The layouts that `upgrade` converts."""
 _PROTOCOL = """
 CREATE TABLE protocol (dataset TEXT PRIMARY KEY, protocol TEXT NOT NULL) WITHOUT ROWID
 """
@@ -89,7 +89,7 @@ CREATE TABLE release (
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """Makes an empty database a ledger; inside a transaction of the caller's."""
+    """Makes an empty database a ledger; inside a transaction."""
     for statement in _SCHEMA.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -97,10 +97,10 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlite3.Connection, version: int) -> None:
-    """Adds what a layout lacked, so that old and new ledgers are the same; what was spent stays.
+    """Adds the tables and columns that an old layout lacks; inside a transaction.
 
-    Layout 1 knew no protocols, no units and no cap of individual DP, layout 2 no validated files,
-    layout 3 neither a key nor whether the file is whole. Inside a transaction.
+    Layout 1 had no protocols, units and cap of individual DP, layout 2 no validated files, layout 3
+    no key and no record of whether the file is complete without its log.
     """
     if version == 1:
         connection.execute("ALTER TABLE dataset ADD COLUMN individual INTEGER")
@@ -115,7 +115,7 @@ def upgrade(connection: sqlite3.Connection, version: int) -> None:
 
 
 def keep_secret(connection: sqlite3.Connection, secret: bytes) -> None:
-    """Stores the key of a ledger that has none yet, beside a digest that shows a damaged one."""
+    """Stores the key of a ledger, with a digest that reveals damage to it."""
     connection.execute(
         "INSERT INTO seal VALUES ('certificates', ?, ?)",
         (secret, hashlib.sha256(secret).digest()),
@@ -123,13 +123,13 @@ def keep_secret(connection: sqlite3.Connection, secret: bytes) -> None:
 
 
 def schema_of(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
-    """What the file says its tables are, to be held against what they should be."""
+    """The definitions of all tables in the file."""
     return connection.execute(
         "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
     ).fetchall()
 
 
-# -- One ledger file: how it is created, recognised, read, and written in transactions -------------
+# -- Creating, recognising, reading and writing a ledger's file ------------------------------------
 
 T = TypeVar("T")
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # text that is not UTF-8 escapes as the latter
@@ -149,7 +149,7 @@ class File(Database):
         watch(self)
 
     def prepare(self) -> None:
-        """Makes an empty file a ledger; a fault if the tables or the last entry are not ours."""
+        """Makes an empty file a ledger; a fault if its tables or last entry are not of a ledger."""
         try:
             with self._connections.take("write") as connection, transaction(connection):
                 application, version = _application(connection)
@@ -182,7 +182,7 @@ class File(Database):
             raise self._poison(error) from None
 
     def inspect(self, anchor: Anchor | None) -> Verification:
-        """Recounts everything, on pages read anew from the file."""
+        """Recounts everything, on pages read from the file again."""
         self._usable()
         try:
             with self._connections.take_fresh("inspect") as connection:
@@ -200,7 +200,7 @@ class File(Database):
 
     def _let_go(self) -> None:
         self._connections.close()
-        if not self._fault:  # else nobody knows what the disk would do
+        if not self._fault:  # else the disk may be unreliable
             finish(self.path)
         self._owners.leave()
 
@@ -266,7 +266,7 @@ def _identity(path: str) -> tuple[int, int, int]:
 
 
 def _created(path: str) -> tuple[int, int, int]:
-    """Creates the file for its owner only, if it is not there; says which file it is."""
+    """Creates the file for its owner only, if it does not exist; returns its identity."""
     try:
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -287,7 +287,7 @@ def _created(path: str) -> tuple[int, int, int]:
 
 
 def _recognise(path: str) -> None:
-    """Refuses a file that is not a ledger, or not all of one, before anything is written to it."""
+    """Refuses a file that is not a complete ledger, before anything is written to it."""
     log = f"{path}-wal"
     if os.path.exists(log) and os.path.getsize(log) and not os.path.getsize(path):
         raise refuse("ledger.ledger-without-file", path=path, log=log)
@@ -304,12 +304,12 @@ def _recognise(path: str) -> None:
     if version not in (*BEFORE, VERSION):
         raise refuse("ledger.ledger-version", path=path, version=version, version2=VERSION)
     if not whole:
-        finish(path)  # removes the empty log that was made by looking
+        finish(path)  # removes the empty log that reading has made
         raise refuse("ledger.ledger-without-log", path=path, log=log)
 
 
 def _looked_at(path: str) -> tuple[int, int, bool, bool]:
-    """What the header says; whether there are no tables; whether nothing of it is elsewhere."""
+    """Application and layout; whether there are no tables; whether no part of it is missing."""
     kept = keeper(path)
     connection = sqlite3.connect(path, timeout=60, isolation_level=None)
     try:
@@ -342,7 +342,7 @@ def _expected_schema() -> list[tuple[object, ...]]:
 
 
 def _check_layout(connection: sqlite3.Connection) -> None:
-    """A fault unless the tables are those that this version makes, and nothing besides."""
+    """A fault unless the tables are exactly those that this version makes."""
     if _application(connection) != (APPLICATION, VERSION):
         raise LedgerFault("the header is not that of a ledger")
     if schema_of(connection) != _expected_schema():
@@ -350,13 +350,10 @@ def _check_layout(connection: sqlite3.Connection) -> None:
 
 
 def _check_pages(connection: sqlite3.Connection) -> None:
-    """A fault if SQLite finds a page, an index or an order damaged: a hidden row is a free key."""
+    """A fault if SQLite finds damage: a key whose row is hidden could be used again."""
     found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if found != "ok":
         raise LedgerFault(str(found))
-
-
-# -- A ledger in one SQLite file, shared by many threads and processes of one machine --------------
 
 
 class SQLite(Tabled):
@@ -368,16 +365,16 @@ class SQLite(Tabled):
         the file cannot be written (disk full, read-only, input or output error), the call is a
         `LedgerFault` and this object refuses every further use.
 
-    Opening finalises as spent whatever a dead process reserved and never answered.
+    Opening finalises as spent every reservation that a dead process never answered.
 
     Parameters
-        path: the file; made with permissions 0600 if nothing is there. Beside it SQLite keeps
-            `-wal` and `-shm`, and live processes a lock file each in `-owners`. They belong to it.
-        anchor: a file that `anchor` wrote, kept elsewhere; a ledger that does not go on from it
-            (an old copy, a cut tail) is a `LedgerFault`. It may be missing for an empty ledger
-            only. None for the file of the ledger's name and `.anchor` beside it, if there is one.
+        path: the file; a new one has permissions 0600. SQLite's `-wal` and `-shm` beside it, and a
+            lock file of each live process in `-owners`, belong to it.
+        anchor: a file that `anchor` wrote, kept elsewhere; a ledger that does not continue it (an
+            old copy, entries removed) is a `LedgerFault`. It may be missing for an empty ledger
+            only. None for the ledger's name with `.anchor` added, if that file exists.
 
-    A file that was copied while in use, without its `-wal`, is refused: see `log`.
+    A file that was copied while in use, without its `-wal`, is refused: see `wal.py`.
 
     Example
         >>> import tempfile, os
@@ -395,7 +392,7 @@ class SQLite(Tabled):
         self, path: str | os.PathLike[str], *, anchor: str | os.PathLike[str] | None = None
     ) -> None:
         file = self._database = File(path)
-        # also at exit; the file does not know this object, so that it can be let go
+        # also at exit; the file has no reference to this object, which can be collected
         self._close = weakref.finalize(self, file.close)
         try:
             file.prepare()

@@ -1,14 +1,13 @@
-"""Whether a ledger's file is whole by itself, or its newest entries are in SQLite's log beside it.
+"""Whether a ledger's file is complete, or its newest entries are in SQLite's log beside it.
 
 Guarantee
-    Before an entry goes into the log, the file itself says durably that it is in use. It says
-    otherwise only when everything is in it. So a file that is in use and has no log beside it was
-    copied without the log, and is refused. No death of a process leaves a good ledger like that:
-    the log is removed here alone, after the file was made whole, by a connection that has the file
-    for itself (`connection.keeper` sees to it that SQLite never does).
+    Before an entry is written to the log, the file itself durably records that it is in use. That
+    record changes only when everything is in the file. So a file in use without a log was copied
+    without it, and is refused. No death of a process produces such a file: only this module removes
+    the log, after completing the file, with exclusive access (`connection.keeper` prevents SQLite
+    from removing it).
 
-A log of which the end was cut off is not noticed: SQLite takes it for one whose writer died. An
-anchor shows that.
+A truncated log is not noticed: SQLite treats it like one whose writer died. An anchor reveals it.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from contextlib import suppress
 
 from .connection import checkpoint, transaction
 
-WHOLE, SAID, IN_USE = range(3)
-"""Everything is in the file; the log says that the file is in use; the file itself says so too."""
+WHOLE, ANNOUNCED, IN_USE = range(3)
+"""The file is complete; the log says that the file is in use; so does the file itself."""
 
 _HEADS = 32 + 24
-"""The bytes of a log with one page, without the page: its own head and that of the page."""
+"""The bytes of the two headers in a log with one page: its own, and that of the page."""
 
 
 def state_of(connection: sqlite3.Connection) -> int:
-    """What the ledger says of itself, log included."""
+    """The recorded state of the ledger, log included."""
     row = connection.execute("SELECT state FROM log").fetchone()
     return IN_USE if row is None else int(row[0])
 
 
 def has_log(connection: sqlite3.Connection, path: str) -> bool:
-    """Whether a log lies beside the file that something was ever written to.
+    """Whether there is a log beside the file with at least one page.
 
     As long as `connection` is open, no other process can remove it.
     """
@@ -45,23 +44,23 @@ def has_log(connection: sqlite3.Connection, path: str) -> bool:
 
 
 def announce(connection: sqlite3.Connection) -> None:
-    """Makes the file itself say that it is in use; to be called before entries are written.
+    """Records in the file itself that it is in use, before entries are written.
 
-    As long as `connection` is open nobody can take that back.
+    As long as `connection` is open, no process can reset that.
     """
     if state_of(connection) == IN_USE:
         return
     with transaction(connection):
-        connection.execute("UPDATE log SET state = ? WHERE state = ?", (SAID, WHOLE))
+        connection.execute("UPDATE log SET state = ? WHERE state = ?", (ANNOUNCED, WHOLE))
     checkpoint(connection)
     with transaction(connection):
         connection.execute("UPDATE log SET state = ?", (IN_USE,))
 
 
 def finish(path: str) -> None:
-    """Makes the file whole and removes the log, if nobody else has the ledger open.
+    """Completes the file and removes the log, if no other connection is open.
 
-    Whoever is killed here leaves a file that is in use with its log, or one that is whole.
+    A process killed here leaves a file in use with its log, or a complete one.
     """
     with suppress(sqlite3.Error, OSError):
         _finish(path)
@@ -79,8 +78,9 @@ def _finish(path: str) -> None:
             "checkpoint_fullfsync = ON",
         ):
             connection.execute(f"PRAGMA {pragma}")
-        connection.execute("BEGIN IMMEDIATE")  # fails where anybody else has the ledger open
-        in_use = _keeps_state(connection) and state_of(connection) != WHOLE
+        connection.execute("BEGIN IMMEDIATE")  # fails if another connection is open
+        recorded = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'log'").fetchone()
+        in_use = recorded is not None and state_of(connection) != WHOLE
         connection.execute("ROLLBACK")
         if in_use and has_log(connection, path):
             checkpoint(connection)
@@ -91,8 +91,3 @@ def _finish(path: str) -> None:
             os.unlink(f"{path}-shm")
     finally:
         connection.close()
-
-
-def _keeps_state(connection: sqlite3.Connection) -> bool:
-    found = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'log'").fetchone()
-    return found is not None
