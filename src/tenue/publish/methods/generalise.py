@@ -70,11 +70,11 @@ SURVIVORS = {
 }
 
 MINIMAL = (
-    "It does not withstand minimality and downcoding attacks: the method is public, and generalises "
-    "no more than the promise requires. An intruder who runs it on all tables that fit a release "
-    "rules out those that give another, and may learn more about a row than the release states. Of "
-    "the tables of 12 rows with one number of six values that fit a release with k = 3, {left} "
-    "remain on average."
+    "It does not withstand minimality and downcoding attacks: the method is public, and "
+    "generalises no more than the promise requires. An intruder who runs it on all tables that fit "
+    "a release rules out those that give another, and may learn more about a row than the release "
+    "states. Of the tables of 12 rows with one number of six values that fit a release with k = 3, "
+    "{left} remain on average."
 )
 ENDS = (
     "It does not hide the ends of an interval: somebody in the group has each of them. Likewise, a "
