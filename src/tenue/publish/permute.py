@@ -25,7 +25,7 @@ _SHORT = 512
 
 
 def permuted(labels: NDArray[np.int64], source: Source = SYSTEM) -> Rows:
-    """For each row, the row of its own group whose value it gets.
+    """For each row, the row of its group whose value it receives.
 
     Guarantee
         Uniform over all permutations that keep every row in its group, and independent of

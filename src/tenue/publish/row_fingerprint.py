@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -105,12 +105,15 @@ def marks_in_passes(
             found.add(numbers.view(np.uint64) ^ sign)
         return found
 
-    rows = hashed()
-    marks = [rows.whole(), *_of_files(source, name)]
     columns = coding.names if len(coding.names) > 1 else ()
-    marks += [fewer.whole() for fewer in map(hashed, columns) if fewer.tell_apart]
-    marks += rows.drawn() + names.marks()
-    return tuple(dict.fromkeys(marks))
+    return _all_marks(hashed(), map(hashed, columns), _of_files(source, name), names.marks())
+
+
+def _all_marks(
+    rows: _Sorted, without_one: Iterable[_Sorted], files: list[str], people: list[str]
+) -> tuple[str, ...]:
+    fewer = [words.whole() for words in without_one if words.tell_apart]
+    return tuple(dict.fromkeys([rows.whole(), *files, *fewer, *rows.drawn(), *people]))
 
 
 def marks_of(source: object, original: Original, name: str = "table") -> tuple[str, ...]:
@@ -128,15 +131,14 @@ def marks_of(source: object, original: Original, name: str = "table") -> tuple[s
     for column in columns:
         total += column
     rows = _Sorted().add(np.sort(_mixed(total)))
-    marks = [rows.whole(), *_of_files(source, name)]
-    for column in columns if len(columns) > 1 else ():
-        fewer = _Sorted().add(np.sort(_mixed(total - column)))
-        if fewer.tell_apart:
-            marks.append(fewer.whole())
-    marks += rows.drawn()
-    for names in original.names:
-        marks += _drawn("id", _Seen().add(_words(names, unique=True)).hashes())
-    return tuple(dict.fromkeys(marks))
+    reduced = columns if len(columns) > 1 else ()
+    without_one = (_Sorted().add(np.sort(_mixed(total - column))) for column in reduced)
+    people = [
+        mark
+        for names in original.names
+        for mark in _drawn("id", _Seen().add(_words(names, unique=True)).hashes())
+    ]
+    return _all_marks(rows, without_one, _of_files(source, name), people)
 
 
 class _Sorted:

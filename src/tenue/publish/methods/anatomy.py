@@ -19,10 +19,11 @@ from ...noise.source import Source
 from ...privacy import ProbabilisticKAnonymity
 from ..assessment import Assessment
 from ..partition.mdav import mdav
+from ..row_fingerprint import Marking
 from ..table.cells import Numbers
 from ..table.input_table import Original, Validated
 from ..table.records import classes_of, order_of, records_of
-from .contract import Look, Made, Published, check_kept
+from .contract import Made, Published, check_kept
 from .groups import HOMOGENEOUS, Grouped, GroupWay, homogeneous_steps
 from .linked_tables import (
     FOUND,
@@ -112,10 +113,6 @@ class Anatomy(Grouped):
         """Records of several columns have no order."""
         return super().in_order and len(self.confidential) == 1
 
-    @property
-    def changed(self) -> tuple[str, ...]:
-        return self.confidential
-
     def publish(self, original: Original, source: Source) -> Published:
         check_one_value_each(original, self.confidential)
         labels = self.similar_groups(original) if self.way.similar else self._by_values(original)
@@ -130,7 +127,7 @@ class Anatomy(Grouped):
         return Published({**cells, GROUP: group}, groups, tables)
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with (
             prepared(self, table, self.room_for_rows, tell, look) as found,

@@ -11,13 +11,13 @@ import abc
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from ...arguments import whole
-from ...engine.contract import Passes
 from ...errors import Fault, Refused, nearest, refuse
+from ...evaluate.certificate import explained
 from ...evaluate.one_table.identifying_columns import telling
 from ...noise.source import Source
 from ...privacy import Promise
@@ -28,6 +28,7 @@ from ...schema.toml_values import key
 from ...text import many
 from ..assessment import Assessment, Step, assessed
 from ..permute import mixed, shuffled
+from ..row_fingerprint import Marking
 from ..synthetic.synthesis import VALUE
 from ..table.cells import Cells, Coding, Numbers, table_of
 from ..table.input_table import LEAST_MEMORY, MEMORY, Original, Validated
@@ -89,22 +90,6 @@ class Made:
     sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     telling: Mapping[str, float] = field(default_factory=dict)
     tables: Mapping[str, Any] = field(default_factory=dict)
-
-
-class Look(Protocol):
-    """Sees the rows as they are read, before the method changes them.
-
-    name: receives stored values of each identifier in batches where rows are read in passes; None
-        if they are not needed.
-    """
-
-    name: Callable[[str, Any], None] | None
-
-    def held(self, read: Original) -> None:
-        """All rows, in memory."""
-
-    def rows(self, passes: Passes, coding: Coding) -> None:
-        """All rows, in passes."""
 
 
 @dataclass(frozen=True)
@@ -246,9 +231,9 @@ class Method(abc.ABC):
         return 1
 
     @property
-    @abc.abstractmethod
     def changed(self) -> tuple[str, ...]:
         """The columns whose values differ from the original."""
+        return self.confidential
 
     def prepare(self, read: Original, source: Source) -> Original:
         """The rows that can be published, in random order.
@@ -288,13 +273,13 @@ class Method(abc.ABC):
             raise refuse("publish.fewer-units-than-k", largest=self.fewest, word=word, word2=fix)
 
     def make(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         """Reads the rows, which are paid for, and makes and measures the release.
 
         Parameters
             tell: receives the name of each step when it begins.
-            look: sees the rows as they were read.
+            look: computes the fingerprints of the rows as they were read.
         """
         if self.in_passes(table):
             return self.stream(table, source, tell, look)
@@ -324,7 +309,7 @@ class Method(abc.ABC):
         """The released table; refused if it would disclose what it must not."""
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         """As `make`, for a table that is read in passes."""
         raise Fault(f"{self.name} holds the whole table")
@@ -348,8 +333,8 @@ class Method(abc.ABC):
         return assessed(before, after, self.schema, source, original.persons, self.explained)
 
     def explained(self, check: Check) -> Check:
-        """The measured k, l and t, with the notes that the method requires."""
-        return check
+        """The measured k, l and t, with the notes that the promise requires."""
+        return explained(check, self.promise)
 
     # -- the certificate ---------------------------------------------------------------------------
 

@@ -33,9 +33,10 @@ from ..generalise.full_domain import (
 from ..generalise.hierarchy import Run, Scale, centred, recoded, scale_of
 from ..generalise.mondrian import OUT, multidimensional, runs_of, split_in_passes, suppressed
 from ..generalise.privacy_condition import Need, Secret
+from ..row_fingerprint import Marking
 from ..table.cells import Cells, Numbers
 from ..table.input_table import Original, Validated
-from .contract import Look, Made, Published, check_kept, one_of, sizes_counted
+from .contract import Made, Published, check_kept, one_of, sizes_counted
 from .groups import (
     DISCLOSED,
     EVERY,
@@ -209,7 +210,7 @@ class Generalise(Grouped):
         )
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with prepared(self, table, self.room_for_rows, tell, look) as found:
             scales = [_without_rows(found.coding.column(name)) for name in self.quasi]

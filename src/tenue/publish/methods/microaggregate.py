@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import refuse
-from ...evaluate.certificate import explained
 from ...evaluate.check import check_groups
 from ...noise.source import Source
 from ...privacy import ColumnKAnonymity, KAnonymity
@@ -25,16 +24,17 @@ from ..assessment import Assessment, Step
 from ..partition.individual_ranking import Classes, whole_values
 from ..partition.mixed_records import Meaning
 from ..partition.tied_partition_in_passes import Cuts, column_cuts
+from ..row_fingerprint import Marking
 from ..table.cells import Cells, Numbers
 from ..table.input_table import Original, Validated
 from ..table.records import classes_of
-from .contract import Look, Made, Published, check_kept
+from .contract import Made, Published, check_kept
 from .groups import EVERY, Grouped, GroupWay, homogeneous_steps, sizes_text
 from .permuted_columns import varies, within_classes
 from .streamed import Prepared, by_group, check_of, finished, labelled, prepared, sizes_in_passes
 
 if TYPE_CHECKING:
-    from ...evaluate import Check, Risk
+    from ...evaluate import Risk
 
 EACH = "each-quasi-identifier"
 
@@ -101,9 +101,6 @@ class Microaggregate(Grouped):
         alone = isinstance(self.promise, ColumnKAnonymity)
         return [*super().limits, *([COMBINED] if alone else []), AS_THEY_ARE]
 
-    def explained(self, check: Check) -> Check:
-        return explained(check, self.promise)
-
     def warnings(self, risk: Risk | None) -> list[str]:
         check = None if risk is None else risk.check
         if check is None or not check.unique_share:
@@ -140,7 +137,7 @@ class Microaggregate(Grouped):
         return Published({**original.cells, **centres}, {EVERY: labels}, steps=tuple(steps))
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with prepared(self, table, self.room_for_rows, tell, look) as found:
             at = {name: found.place(name) for name in self.quasi}

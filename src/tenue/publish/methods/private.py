@@ -20,12 +20,13 @@ from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
 from ...text import exactly, many, named
 from ..assessment import Assessment, Step
+from ..row_fingerprint import Marking
 from ..synthetic.domain import Domain
 from ..synthetic.plan import AUTO, ReleasePlan, check_promisable, planned, price_of
 from ..synthetic.synthesis import VALUE, stream
 from ..table.cells import Numbers
 from ..table.input_table import LEAST_MEMORY, MEMORY, Original, Validated
-from .contract import Look, Made, Method, Published, Way, check_kept, read_steps
+from .contract import Made, Method, Published, Way, check_kept, read_steps
 
 if TYPE_CHECKING:
     from ...evaluate import Risk
@@ -143,7 +144,7 @@ class Private(Method):
         return table.stored and values * VALUE > self.held
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         made = stream(
             self.planned.way, table, self.schema, self.held, source, tell, self._check_piece

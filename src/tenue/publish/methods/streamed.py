@@ -23,10 +23,11 @@ from ...schema import Schema
 from ...text import many, percent
 from ..assessment import MOST_LINKED, Assessment, Step, assessed
 from ..permute import some_rows
+from ..row_fingerprint import Marking
 from ..table.cells import Cells, Coding, Numbers, table_of
 from ..table.input_table import KeptRows, Validated
 from ..table.parquet_output import WrittenTable, write_passes
-from .contract import Look, Made, Method, read_steps
+from .contract import Made, Method, read_steps
 
 if TYPE_CHECKING:
     from ...evaluate import Check
@@ -60,7 +61,7 @@ class Prepared:
 
 @contextmanager
 def prepared(
-    method: Method, table: Validated, memory: int, tell: Callable[[str], None], look: Look
+    method: Method, table: Validated, memory: int, tell: Callable[[str], None], look: Marking
 ) -> Iterator[Prepared]:
     """Reads the rows; refused in the same cases as `Method.prepare`. Ends the step of reading."""
     coding, rows = Coding.of(method.schema), table.rows

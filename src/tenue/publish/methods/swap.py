@@ -19,7 +19,6 @@ import numpy as np
 
 from ...engine.contract import Passes
 from ...errors import refuse
-from ...evaluate.certificate import explained
 from ...noise.source import Source
 from ...privacy import ProbabilisticKAnonymity
 from ...text import percent, sentence
@@ -27,10 +26,11 @@ from ..assessment import Assessment, Step
 from ..partition.individual_ranking import Classes, whole_values
 from ..partition.mdav import mdav
 from ..partition.tied_partition_in_passes import Cuts, column_cuts
+from ..row_fingerprint import Marking
 from ..table.cells import Cells, Numbers
 from ..table.input_table import Original, Validated
 from ..table.records import classes_of, records_of
-from .contract import Look, Made, Published, sizes_counted
+from .contract import Made, Published, sizes_counted
 from .groups import HOMOGENEOUS, Grouped, GroupWay, homogeneous_text, sizes_text
 from .linked_tables import standing_alone
 from .permuted_columns import (
@@ -78,8 +78,8 @@ INFORMED = (
     "to certainty in small groups."
 )
 EACH_COLUMN = (
-    "It does not hold for several confidential columns together, only for each: that at least one "
-    "value in a person's row originates from that person's record is more probable."
+    "It does not hold for several confidential columns together, only for each: the probability "
+    "that some value in a person's row originates from that person's record can exceed 1/k."
 )
 CROSSED = (
     "It does not hold for the groups of several columns together: these may share fewer than k "
@@ -159,10 +159,6 @@ class Swap(Grouped):
         return self.confidential if self.by == VALUES else self.quasi + self.confidential
 
     @property
-    def changed(self) -> tuple[str, ...]:
-        return self.confidential
-
-    @property
     def different(self) -> int:
         """The least number of different values in a group of similar values."""
         return 1 if HOMOGENEOUS in self.override else 2
@@ -187,7 +183,7 @@ class Swap(Grouped):
         return Published(cells, groups)
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with (
             prepared(self, table, self.room_for_rows, tell, look) as found,
@@ -255,9 +251,6 @@ class Swap(Grouped):
         found = super().assess(before, after, source, original, made)
         together, cells = self.way.similar, original.cells
         return reassigned(self, found, original, cells, made, source, together=together)
-
-    def explained(self, check: Check) -> Check:
-        return explained(check, self.promise)
 
     @property
     def promise(self) -> ProbabilisticKAnonymity:

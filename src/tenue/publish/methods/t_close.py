@@ -19,7 +19,6 @@ import numpy as np
 from ...arguments import exact, whole
 from ...engine.contract import Passes
 from ...errors import refuse
-from ...evaluate.certificate import explained
 from ...evaluate.check import check_groups
 from ...noise.source import Source
 from ...privacy import TCloseness
@@ -30,9 +29,10 @@ from ..buckets.assign_groups import along, filled, group_at, positions
 from ..buckets.bucket_counts import Matrix, cells_of, counts_for, counts_of_cells
 from ..buckets.closeness_ratio import farthest_group, ratio_of, right_guess
 from ..buckets.column import Bucketed, bucketed, bucketed_counts
+from ..row_fingerprint import Marking
 from ..table.cells import Cells, Coding, Numbers
 from ..table.input_table import Original, Validated
-from .contract import Look, Made, Passable, Published, Way, check_kept, one_of
+from .contract import Made, Passable, Published, Way, check_kept, one_of
 from .groups import NOT_PRIVACY, TWICE, sizes_text
 from .linked_tables import (
     FOUND,
@@ -163,10 +163,6 @@ class TClose(Passable):
     def fewest(self) -> int:
         return self.k
 
-    @property
-    def changed(self) -> tuple[str, ...]:
-        return self.confidential
-
     # -- the rows ----------------------------------------------------------------------------------
 
     def publish(self, original: Original, source: Source) -> Published:
@@ -177,15 +173,18 @@ class TClose(Passable):
         cells, groups = moved(
             coarse, self.confidential, lambda *_: labels, source, original.persons
         )
+        units = original.of_persons(labels)
+        check_kept(int(np.bincount(units).min()) >= self.k)
         for name, one in columns.items():
-            self._measure(original, labels, cells[name].numbers, one)
+            far = ratio_of(units, original.of_persons(cells[name].numbers))
+            check_kept(far is not None and far <= self.t and not one.torn)
         if self.groups == HIDDEN:
             return Published(cells, groups)
         group = numbered(labels, source)
         return Published({**cells, GROUP: group}, groups, linked(self, original, cells, group))
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with (
             prepared(self, table, self.room_for_rows, tell, look) as found,
@@ -281,15 +280,6 @@ class TClose(Passable):
         counts = counts_for(buckets, cells, self.k, self.t)
         return original.of_rows(filled(where, cells, counts))
 
-    def _measure(
-        self, original: Original, labels: Numbers, buckets: Numbers, column: Bucketed
-    ) -> None:
-        """k and the ratio of the released buckets."""
-        groups = original.of_persons(labels)
-        far = ratio_of(groups, original.of_persons(buckets))
-        check_kept(far is not None and far <= self.t and not column.torn)
-        check_kept(int(np.bincount(groups).min()) >= self.k)
-
     def verify(self, table: Any, persons: Numbers | None) -> None:
         """Measures k and t as `check` does; `publish` has measured hidden groups."""
         if self.groups == SHOWN:
@@ -306,9 +296,6 @@ class TClose(Passable):
             seen = seen.set_column(seen.column_names.index(name), name, middles.to_arrow())
         found = super().assess(before, seen, source, original, made)
         return reassigned(self, found, original, _coarse(original, columns), made, source)
-
-    def explained(self, check: Check) -> Check:
-        return explained(check, self.promise)
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
         groups = original.of_persons(next(iter(made.groups.values())))
