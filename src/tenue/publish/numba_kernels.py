@@ -42,15 +42,18 @@ def _listen() -> None:
 
         def on_start(self, _: Any) -> None:
             self.depth += 1  # a function compiles those that it calls
-            if self.depth > 1:
-                return
-            tell = _told.get()
-            if tell is not None:
-                tell(COMPILING)
-            elif sys.stderr is not None and sys.stderr.isatty():
-                sys.stderr.write(f"tenue: {COMPILING}\n")
+            if self.depth == 1:
+                _tell()
 
         def on_end(self, _: Any) -> None:
             self.depth -= 1
 
     event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+
+
+def _tell() -> None:
+    tell = _told.get()
+    if tell is not None:
+        tell(COMPILING)
+    elif sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write(f"tenue: {COMPILING}\n")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..evaluate import Check, Likeness, Risk, Utility
 
 _FEW = 3
-_ONLY = "for the holder only"
+_ONLY = "holder only"
 _AGAINST = (
     "Compared with the rows as the schema reads them: on their grid, clipped to their bounds, "
     "without rows that were left out."

@@ -28,8 +28,8 @@ from tenue.report.document import (
     sheet,
 )
 from tenue.report.picture import Curve, Panel, Picture
-from tenue.report.theme import DARK, LIGHT
 from tenue.report.plot import PAGES, page_of, write
+from tenue.report.theme import DARK, LIGHT
 
 
 def test_the_policy_lets_only_the_own_style_in() -> None:

@@ -173,11 +173,8 @@ class TClose(Passable):
         cells, groups = moved(
             coarse, self.confidential, lambda *_: labels, source, original.persons
         )
-        units = original.of_persons(labels)
-        check_kept(int(np.bincount(units).min()) >= self.k)
         for name, one in columns.items():
-            far = ratio_of(units, original.of_persons(cells[name].numbers))
-            check_kept(far is not None and far <= self.t and not one.torn)
+            self._measure(original, labels, cells[name].numbers, one)
         if self.groups == HIDDEN:
             return Published(cells, groups)
         group = numbered(labels, source)
@@ -264,6 +261,15 @@ class TClose(Passable):
         table[np.ravel_multi_index(combined, radix)] = cells
         counts = counts_of_cells([one[order] for one in combined], times[order], self.k, self.t)
         return lambda found: table[np.ravel_multi_index(list(found), radix)], counts
+
+    def _measure(
+        self, original: Original, labels: Numbers, buckets: Numbers, column: Bucketed
+    ) -> None:
+        """k and the ratio of the released buckets."""
+        groups = original.of_persons(labels)
+        far = ratio_of(groups, original.of_persons(buckets))
+        check_kept(far is not None and far <= self.t and not column.torn)
+        check_kept(int(np.bincount(groups).min()) >= self.k)
 
     def _check_t(self, found: Check) -> None:
         """k and the ratios of all released rows."""
