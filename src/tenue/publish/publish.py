@@ -56,7 +56,7 @@ AS_STORED = (
     "Identifiers are compared as they are stored, byte by byte: two spellings of one name count as "
     "two persons."
 )
-LEFT_OUT = "It is not complete: rows with a missing value in {names} are left out."
+LEFT_OUT = "It does not contain every row: rows with a missing value in {names} are left out."
 UNPROTECTED = (
     "It does not protect {names}, of role other: the column is published unchanged, and an "
     "intruder who knows a person's value may find the person's row by it."

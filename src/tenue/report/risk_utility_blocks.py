@@ -53,7 +53,7 @@ def risk_blocks(risk: Risk) -> list[Block]:
     picture = shares(linked, "Records that an intruder links, by what they know")
     blocks: list[Block] = [
         Cards(cards, holder=True),
-        Figures([Figure(picture, "Records linked by an intruder who knows …", rows)], True),
+        Figures([Figure(picture, "Records linked by what is known", rows)], True),
         *_by_column(risk),
     ]
     if risk.check is not None and risk.check.rows > risk.rows_tried:

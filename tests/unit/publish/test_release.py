@@ -221,7 +221,7 @@ def test_the_prompt_shows_a_few_lines(swapped: Release, averaged: Release) -> No
         assert "person 1" not in text
     assert "k-anonymity (k = 5)" in repr(averaged)
     assert "k = 5; income l = " in flat(repr(averaged))
-    assert "away a value that all members have" in flat(repr(averaged))
+    assert "Homogeneous groups, which disclose a value" in flat(repr(averaged))
 
 
 def test_a_swap_does_not_show_a_k_that_it_does_not_promise(swapped: Release) -> None:

@@ -228,7 +228,7 @@ def test_the_folder_holds_table_certificate_and_manifest(release: Any, tmp_path:
     assert list((tmp_path / "deep").iterdir()) == [folder]
 
 
-OF_ROWS = ("record linkage", "links", "(sse", "within", "units in each", "for the holder")
+OF_ROWS = ("record linkage", "links", "(sse", "within 1 ", "units in each", "for the holder")
 
 
 def test_nothing_of_the_original_is_in_the_files(release: Any, tmp_path: Path) -> None:

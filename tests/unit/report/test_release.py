@@ -43,7 +43,7 @@ def test_risk_is_for_the_holder_and_explains_itself() -> None:
         "Record linkage",
         "0 % is safe",
         "Close to the truth",
-        "rows with their true value",
+        "with their true value",
     ):
         assert words in page
 

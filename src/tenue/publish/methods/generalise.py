@@ -88,9 +88,9 @@ LOOKED = (
     "12 rows with l = 2, {left} of the possible assignments of values to people remained."
 )
 LEFT_OUT = (
-    "It is not complete: up to {share} of the rows were left out because they are rare. This may "
-    "reveal that a person is rare, and an intruder who knows how many rows there were knows how "
-    "many were left out."
+    "It does not contain every row: up to {share} of the rows were left out because they are rare. "
+    "This may reveal that a person is rare, and an intruder who knows how many rows there were "
+    "knows how many were left out."
 )
 MIDDLE = (
     "Risk and utility are measured with the midpoint of each interval, and with categories as they "

@@ -86,11 +86,11 @@ _BY_VALUES = (
 )
 FORMED = (
     f"{_BY_VALUES}Which of the people with close quasi-identifiers share a group, and which do "
-    "not, shows which buckets fit whom; in small tables the intruder is certain about some people."
+    "not, shows which buckets fit whom; in small tables they can be certain about some people."
 )
 FORMED_HIDDEN = (
     f"{_BY_VALUES}The intruder can infer which tables lead to this release, although it hides the "
-    "groups; in small tables they are certain about some people."
+    "groups; in small tables they can be certain about some people."
 )
 PLAIN = (
     "along one order of the quasi-identifiers (a Hilbert curve through their declared domain), "
