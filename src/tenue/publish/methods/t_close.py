@@ -323,7 +323,7 @@ class TClose(Passable):
             how = "buckets permuted within groups, which are not shown"
         return Way(
             f"t-closeness by bucketization: {how}",
-            "Soria-Comas, thesis, section 7.2, corrected: counts add up, and none is infeasible",
+            "Soria-Comas, thesis, section 7.2, corrected: counts add up, and all are feasible",
         )
 
     @property
