@@ -41,8 +41,8 @@ from .register import (
     Registration,
     Target,
     check_first,
-    check_known,
     check_payable,
+    check_rows,
     given_register,
     paid,
 )
@@ -281,7 +281,7 @@ def _made(
     tell("read")
     with open_original(source, way.schema, way.memory) as table:
         way = way.sized(table.rows)
-        known = None if once is None else partial(check_known, once, way)
+        known = None if once is None else partial(check_rows, once, way)
         look = Marking(source, way.schema.name, known)
         if way.in_passes(table):
             way = way.streamed()

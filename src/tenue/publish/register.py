@@ -96,24 +96,16 @@ def given_register(given: object, place: Place) -> Register | None:
 def check_first(ledger: Ledger, method: Method) -> None:
     """Refuses a second release before a row is read; the ledger refuses it again, atomically."""
     name = ledger.known_as(method.schema.name)
-    if name not in ledger.datasets() or SECOND in method.override:
-        return
-    if ledger.balance(name).releases:
+    released = name in ledger.datasets() and ledger.balance(name).releases
+    if released and SECOND not in method.override:
         raise refuse("publish.table-released-before", name=name)
 
 
-def check_rows(ledger: Ledger, method: Method, marks: Sequence[str]) -> None:
+def check_rows(books: Register, method: Method, marks: Sequence[str]) -> None:
     """Refuses rows that were released under another name, before the work is done."""
-    earlier = ledger.released_before(marks)
-    if earlier is None or SECOND in method.override:
-        return
-    raise refuse("publish.rows-released-before", earlier=earlier, name=method.schema.name)
-
-
-def check_known(books: Register, method: Method, marks: Sequence[str]) -> None:
-    """As `check_rows`, for a ledger that may not exist yet."""
-    if books.known is not None:
-        check_rows(books.known, method, marks)
+    earlier = None if books.known is None else books.known.released_before(marks)
+    if earlier is not None and SECOND not in method.override:
+        raise refuse("publish.rows-released-before", earlier=earlier, name=method.schema.name)
 
 
 def register(
@@ -243,7 +235,7 @@ class Registration:
         if ledger is None or ledger.seal(self.method.schema.digest) != self.seal:
             raise refuse("publish.registration-ledger-lost")
         check_first(ledger, self.method)
-        check_rows(ledger, self.method, self.marks)
+        check_rows(self.books, self.method, self.marks)
         register(ledger, self.method, digest, self.marks, draft=draft)
 
     def left(self, digest: str) -> None:

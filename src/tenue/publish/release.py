@@ -231,13 +231,8 @@ class Release:
         return leave_for(self, Target(Path(folder), kind, replace, flag(public, "public")), sweep)
 
     def _page(self, public: bool, more: Sequence[Section]) -> Report:
-        document = self._document(more)
-        document = document.public() if public else document
-        return Report(document.html(), document.for_holder)
-
-    def _document(self, more: Sequence[Section] = ()) -> Document:
         published = self._published
-        return report_of(
+        document = report_of(
             published.method,
             self.certificate,
             published.shown,
@@ -249,6 +244,8 @@ class Release:
             warnings=warnings_of(self),
             more=more,
         )
+        document = document.public() if public else document
+        return Report(document.html(), document.for_holder)
 
     def page(self, *, public: bool = False) -> str:
         """The report as one page of HTML that stands alone, as `save` writes it.
@@ -281,9 +278,6 @@ class Release:
     def report(self) -> str:
         """The complete report as text: promise, limits, steps, risk and utility."""
         return _full_text(self)
-
-    def __str__(self) -> str:
-        return _brief_text(self)
 
     def __repr__(self) -> str:
         return _brief_text(self)

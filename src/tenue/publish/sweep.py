@@ -100,7 +100,8 @@ class Sweep:
         """The trial with the least loss, then the least risk, of those with at most `risk`."""
         most = allowed_risk(risk)
         made = [one for one in self.trials if one.risk is not None and one.loss is not None]
-        safe = sorted((one for one in made if exact(one.risk, "risk") <= most), key=_worth)
+        safe = [one for one in made if exact(one.risk, "risk") <= most]
+        safe.sort(key=lambda one: (one.loss or 0.0, one.risk or 0.0))
         limit = percent(float(most))
         if not safe:
             return Advice(trial=None, reason=_none(made, limit))
@@ -175,7 +176,7 @@ class Sweep:
             rows.append([one.name, str(one.k), *shares, far, shortly(one.propensity or 0)])
         return rows
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [*text_table(self._rows(), left=1), "", *map(hanging, (RISK, LOSS, FIT))]
         reasons: dict[tuple[str, str], list[int]] = {}
         for one in self.trials:
@@ -185,9 +186,6 @@ class Sweep:
             lines.append(hanging(f"{name}, k = {', '.join(map(str, sizes))}: {reason}"))
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return str(self)
-
 
 def allowed_risk(risk: object) -> Fraction:
     """The share of people whose value an intruder may find, from 0 to 1."""
@@ -195,10 +193,6 @@ def allowed_risk(risk: object) -> Fraction:
     if not 0 <= most <= 1:
         raise refuse("publish.risk-not-a-share", risk=risk)
     return most
-
-
-def _worth(one: Trial) -> tuple[float, float]:
-    return one.loss or 0.0, one.risk or 0.0
 
 
 def _none(made: Sequence[Trial], limit: str) -> str:

@@ -149,7 +149,10 @@ class Generalise(Grouped):
         for option, given in (("minimise", minimise), ("widths", widths)):
             if given is not None and made.by != LEVELS:
                 raise refuse("publish.full-domain-option", option=option)
-        made = replace(made, suppress=_share(suppress))
+        share = exact(suppress, "suppress")
+        if not 0 <= share < 1:
+            raise refuse("publish.suppress-out-of-range", suppress=suppress)
+        made = replace(made, suppress=share)
         if memory is not None and not made.passable:
             label = f"{made.label} with l, t or suppress"
             raise refuse("publish.memory-with-whole-table", label=label)
@@ -359,13 +362,6 @@ def _codes(scales: Sequence[Scale], places: Sequence[int]) -> Callable[[Numbers]
         return np.stack(found, axis=1)
 
     return codes
-
-
-def _share(given: object) -> Fraction:
-    value = exact(given, "suppress")
-    if not 0 <= value < 1:
-        raise refuse("publish.suppress-out-of-range", suppress=given)
-    return value
 
 
 def _nested(column: Bounded, given: object) -> list[int]:

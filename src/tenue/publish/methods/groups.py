@@ -123,10 +123,14 @@ class Grouped(Passable):
                 raise asked.no_role("confidential", "l and t speak of confidential columns")
         made = replace(asked, override=cls.insisted(override), k=asked.sizes(k))
         made.check_values()
+        different = None if l is None else whole(l, "l", least=2)
+        distance = None if t is None else exact(t, "t")
+        if distance is not None and not 0 <= distance <= 1:
+            raise refuse("publish.t-above-one", t=t)
         return replace(
             made,
-            l=None if l is None else whole(l, "l", least=2),
-            t=None if t is None else _distance(t),
+            l=different,
+            t=distance,
             gamma=None if gamma is None else above_zero(gamma, "gamma"),
             held=made.room(memory),
         )
@@ -315,13 +319,6 @@ def places(column: Cells) -> Numbers:
         values = word_codes(pyarrow.array(column.labels), column.column)[values]
     codes[column.present] = np.unique(values, return_inverse=True)[1].reshape(-1)
     return codes
-
-
-def _distance(t: object) -> Fraction:
-    value = exact(t, "t")
-    if not 0 <= value <= 1:
-        raise refuse("publish.t-above-one", t=t)
-    return value
 
 
 def homogeneous_text(alone: int, groups: int, name: str) -> str:

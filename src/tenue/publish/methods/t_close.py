@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -133,10 +133,13 @@ class TClose(Passable):
     ) -> Self:
         if isinstance(k, Mapping):
             raise refuse("publish.k-per-column")
+        insisted, ratio = cls.insisted(override), exact(t, "t")
+        if ratio < 1:
+            raise refuse("publish.t-below-one", t=t)
         made = cls(
             schema=schema,
-            override=cls.insisted(override),
-            t=_ratio(t),
+            override=insisted,
+            t=ratio,
             k=whole(k, "k", least=1),
             groups=one_of(groups, "groups", (SHOWN, HIDDEN)),
         )
@@ -223,8 +226,8 @@ class TClose(Passable):
             steps = [Step("partition", sizes_text(made.sizes))]
             for (name, one), found_ in zip(columns.items(), shown.confidential, strict=True):
                 steps += _bucket_steps(name, one.units, found_.exact_t_ratio)
-            middles = _middles(columns, found.coding, coarse)
-            with after.map(middles.numbers, sizes) as read:
+            centres, middles = _middles(columns, found.coding, coarse)
+            with after.map(middles, sizes) as read:
                 check = check_of(self, found, read)
             return made.on_disk(
                 self,
@@ -234,7 +237,7 @@ class TClose(Passable):
                 tell,
                 steps=steps,
                 shown=self.groups == SHOWN,
-                centres=middles.cells,
+                centres=centres,
             )
 
     def _counted(self, found: Prepared, name: str) -> Bucketed:
@@ -380,14 +383,10 @@ def _coarse_coding(coding: Coding, columns: Mapping[str, Bucketed]) -> Coding:
     return Coding(tuple(declared.get(one.name, one) for one in coding.columns), types)
 
 
-class _Middles(NamedTuple):
-    """The middle value of each row's buckets: as columns, and as numbers."""
-
-    cells: CellsOf
-    numbers: Callable[[Numbers], Numbers]
-
-
-def _middles(columns: Mapping[str, Bucketed], coding: Coding, coarse: Coding) -> _Middles:
+def _middles(
+    columns: Mapping[str, Bucketed], coding: Coding, coarse: Coding
+) -> tuple[CellsOf, Callable[[Numbers], Numbers]]:
+    """The middle values of the buckets of rows: as columns, and as numbers."""
     each = {name: one.middles(np.arange(len(one.labels))) for name, one in columns.items()}
     at = {name: coding.names.index(name) for name in columns}
     width = len(coding.columns)
@@ -403,7 +402,7 @@ def _middles(columns: Mapping[str, Bucketed], coding: Coding, coarse: Coding) ->
             made[:, j] = one[made[:, j] - 1]
         return made
 
-    return _Middles(cells, numbers)
+    return cells, numbers
 
 
 def _bucket_steps(name: str, units: Numbers, far: Fraction | None) -> Iterator[Step]:
@@ -411,10 +410,3 @@ def _bucket_steps(name: str, units: Numbers, far: Fraction | None) -> Iterator[S
     yield Step("buckets", f"{counted} units in the buckets of `{name}`")
     ratio = "undefined" if far is None else exactly(far)
     yield Step("closeness", f"the largest ratio of shares of `{name}` is {ratio}")
-
-
-def _ratio(t: object) -> Fraction:
-    value = exact(t, "t")
-    if value < 1:
-        raise refuse("publish.t-below-one", t=t)
-    return value
