@@ -130,7 +130,7 @@ class Anatomy(Grouped):
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with (
-            prepared(self, table, self.room_for_rows, tell, look) as found,
+            prepared(self, table, source, tell, look) as found,
             ExitStack() as passing,
         ):
             (name,) = self.confidential
@@ -154,8 +154,8 @@ class Anatomy(Grouped):
             self.check_alone(shown)
             check_kept(shown.k >= k)
             steps = list(homogeneous_steps(shown, made.sizes))
-            check = check_of(self, found, after)
-            return made.on_disk(self, found, check, source, tell, steps=steps)
+            check = check_of(found, after)
+            return made.on_disk(found, check, steps=steps)
 
     def _by_values(self, original: Original) -> Numbers:
         columns = [original.cells[name] for name in self.confidential]

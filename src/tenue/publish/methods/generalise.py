@@ -215,7 +215,7 @@ class Generalise(Grouped):
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
-        with prepared(self, table, self.room_for_rows, tell, look) as found:
+        with prepared(self, table, source, tell, look) as found:
             scales = [_without_rows(found.coding.column(name)) for name in self.quasi]
             codes = _codes(scales, found.coding.places(self.quasi))
             sizes = [found.coding.sizes[j] for j in found.coding.places(self.quasi)]
@@ -228,21 +228,16 @@ class Generalise(Grouped):
             width = len(found.coding.columns)
             labels, places = groups.labels, dict.fromkeys(texts, width)
             with labelled(found, lambda rows: [labels(codes(rows))], [groups.sizes.size]) as after:
-                alone = check_of(self, found, after, lambda rows: [rows[:, width]])
+                alone = check_of(found, after, lambda rows: [rows[:, width]])
                 self.check_alone(alone)
                 shown = [one.numbers for one in texts.values()]
-                check = check_of(
-                    self, found, after, lambda rows: [one[rows[:, width]] for one in shown]
-                )
+                check = check_of(found, after, lambda rows: [one[rows[:, width]] for one in shown])
                 check_kept(check is not None and check.k >= self.least)
                 return finished(
-                    self,
                     found,
                     after,
                     by_group(found.coding, texts, places),
                     check,
-                    source,
-                    tell,
                     steps=[
                         *homogeneous_steps(alone, groups.sizes),
                         *self._lost(pairs, groups.sizes, 0),

@@ -8,7 +8,7 @@ the same values there, which would show that they belong to one person.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -130,11 +130,8 @@ class InGroups:
 
     def on_disk(
         self,
-        method: Method,
         found: Prepared,
         check: Check | None,
-        source: Source,
-        tell: Callable[[str], None],
         *,
         steps: Sequence[Step],
         shown: bool = True,
@@ -145,6 +142,7 @@ class InGroups:
         Parameters
             shown: whether groups are shown, as two linked tables.
         """
+        method, source = found.method, found.source
         names, width, cells = method.confidential, len(self.coding.columns), self.coding.cells
         sides = Sides(names, self.before, self.after, lambda rows: rows[:, width] - 1, self.sizes)
 
@@ -152,13 +150,10 @@ class InGroups:
             return undone_in_passes(found, cells, method.released, [sides], width + 1, source)
 
         made = finished(
-            method,
             found,
             self.after,
             self.cells if shown else cells,
             check,
-            source,
-            tell,
             steps=steps,
             sizes=sizes_counted({names[0] if len(names) == 1 else "": self.sizes}),
             centres=centres or cells,

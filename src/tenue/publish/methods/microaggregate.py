@@ -139,7 +139,7 @@ class Microaggregate(Grouped):
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
-        with prepared(self, table, self.room_for_rows, tell, look) as found:
+        with prepared(self, table, source, tell, look) as found:
             at = {name: found.place(name) for name in self.quasi}
             cuts = {
                 name: column_cuts(found.passes.only(j), found.coding.column(name), self.least, 1)
@@ -159,7 +159,7 @@ class Microaggregate(Grouped):
                 lambda rows: [label(rows[:, j]) for label, j in labels],
                 [one.sizes.size for one in cuts.values()],
             ) as after:
-                check = check_of(self, found, after, groups)
+                check = check_of(found, after, groups)
                 self.check_alone(check)
                 for numbers, j in shown:
                     sizes = sizes_in_passes(after, _looked_up(numbers, j))
@@ -173,13 +173,10 @@ class Microaggregate(Grouped):
                     ),
                 ]
                 return finished(
-                    self,
                     found,
                     after,
                     by_group(found.coding, centres, places),
                     check,
-                    source,
-                    tell,
                     steps=steps,
                     sizes={EVERY: sizes},
                 )

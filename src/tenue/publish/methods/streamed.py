@@ -27,7 +27,7 @@ from ..row_fingerprint import Marking
 from ..table.cells import Cells, Coding, Numbers, table_of
 from ..table.input_table import KeptRows, Validated
 from ..table.parquet_output import WrittenTable, write_passes
-from .contract import Made, Method, read_steps
+from .contract import Made, Method, Passable, read_steps
 
 if TYPE_CHECKING:
     from ...evaluate import Check
@@ -38,15 +38,19 @@ CellsOf = Callable[[Numbers], Mapping[str, Cells]]
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """The rows that can be published, as `Method.prepare` gives them.
+    """The rows that can be published, as `Method.prepare` gives them, and what works on them.
 
     coding: what their numbers mean.
     kept: the rows as they were read.
+    tell: receives the name of each step.
     """
 
+    method: Method
     coding: Coding
     passes: Passes
     kept: KeptRows
+    source: Source
+    tell: Callable[[str], None]
 
     def place(self, name: str) -> int:
         """The position of a column in a row."""
@@ -61,14 +65,18 @@ class Prepared:
 
 @contextmanager
 def prepared(
-    method: Method, table: Validated, memory: int, tell: Callable[[str], None], look: Marking
+    method: Passable,
+    table: Validated,
+    source: Source,
+    tell: Callable[[str], None],
+    look: Marking,
 ) -> Iterator[Prepared]:
     """Reads the rows; refused in the same cases as `Method.prepare`. Ends the step of reading."""
     coding, rows = Coding.of(method.schema), table.rows
     with table.keep(
         coding.numbers,
         coding.sizes,
-        memory,
+        method.room_for_rows,
         lambda read: tell(f"read ({percent(read / rows)})"),
         look.name,
         all_values=method.reads_all,
@@ -89,7 +97,7 @@ def prepared(
             if passes.rows == 0:
                 raise refuse("publish.no-complete-row")
             method.check_units(passes.rows, "rows")
-            found = Prepared(coding, passes, kept)
+            found = Prepared(method, coding, passes, kept, source, tell)
             for name in method.quasi + method.confidential:
                 if _is_constant(passes.only(found.place(name))):
                     role = method.schema.columns[name].role
@@ -138,13 +146,10 @@ def by_group(coding: Coding, made: Mapping[str, Cells], places: Mapping[str, int
 
 
 def finished(
-    method: Method,
     found: Prepared,
     after: Passes,
     cells: CellsOf,
     check: Check | None,
-    source: Source,
-    tell: Callable[[str], None],
     *,
     steps: Sequence[Step],
     sizes: Mapping[str, Mapping[int, int]],
@@ -162,8 +167,9 @@ def finished(
         centres: the values by which risk and utility are measured; the released ones if None.
         attacked: adds further attacks.
     """
+    method, source = found.method, found.source
     table = written(after, cells, method.schema, source)
-    tell("evaluate")
+    found.tell("evaluate")
     numbers = some_rows(after.rows, MOST_LINKED, source)
     before = table_of(found.coding.cells(found.passes.take(numbers)), method.schema)
     drawn = after.take(numbers)
@@ -184,7 +190,7 @@ def finished(
         *method.publish_steps(),
         *assessment.steps,
     ]
-    telling = telling_in_passes(method, found)
+    telling = telling_in_passes(found)
     return Made(table, sample, assessment, tuple(history), before, sizes, telling)
 
 
@@ -195,17 +201,15 @@ def written(passes: Passes, cells: CellsOf, schema: Schema, source: Source) -> W
 
 
 def check_of(
-    method: Method,
-    found: Prepared,
-    after: Passes,
-    groups: Callable[[Numbers], Sequence[Numbers]] | None = None,
+    found: Prepared, after: Passes, groups: Callable[[Numbers], Sequence[Numbers]] | None = None
 ) -> Check | None:
     """k, l and t of all released rows.
 
     Parameters
         groups: what rows show of their quasi-identifiers; their values if None.
     """
-    coding, places = found.coding, found.coding.places(method.quasi)
+    method, coding = found.method, found.coding
+    places = coding.places(method.quasi)
     if not places:
         return None
 
@@ -216,10 +220,10 @@ def check_of(
     return check_in_passes(after, groups or values, method.quasi, columns, method.unprotected)
 
 
-def telling_in_passes(method: Method, found: Prepared) -> dict[str, float]:
+def telling_in_passes(found: Prepared) -> dict[str, float]:
     """The unprotected columns that identify nearly every row; as `telling`."""
     shares = {}
-    for name in method.unprotected:
+    for name in found.method.unprotected:
         tallied = found.passes.only(found.place(name)).tally(lambda rows: [rows[:, 0]])
         different = sum(int((values > 0).sum()) for values, _ in tallied)
         shares[name] = different / found.passes.rows if found.passes.rows > 1 else 0.0

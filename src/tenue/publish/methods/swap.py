@@ -186,7 +186,7 @@ class Swap(Grouped):
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with (
-            prepared(self, table, self.room_for_rows, tell, look) as found,
+            prepared(self, table, source, tell, look) as found,
             ExitStack() as swapping,
         ):
             after, cuts, labels = found.passes, {}, {}
@@ -208,13 +208,10 @@ class Swap(Grouped):
                 return _in_all_groups(assessment, after, list(labels.values()))
 
             return finished(
-                self,
                 found,
                 after,
                 cells,
-                check_of(self, found, after),
-                source,
-                tell,
+                check_of(found, after),
                 steps=list(self._cut_steps(cuts)),
                 sizes=sizes_counted({name: one.sizes for name, one in cuts.items()}),
                 attacked=attacked,

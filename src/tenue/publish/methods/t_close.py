@@ -187,7 +187,7 @@ class TClose(Passable):
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with (
-            prepared(self, table, self.room_for_rows, tell, look) as found,
+            prepared(self, table, source, tell, look) as found,
             ExitStack() as passing,
         ):
             columns = {name: self._counted(found, name) for name in self.confidential}
@@ -228,13 +228,10 @@ class TClose(Passable):
                 steps += _bucket_steps(name, one.units, found_.exact_t_ratio)
             centres, middles = _middles(columns, found.coding, coarse)
             with after.map(middles, sizes) as read:
-                check = check_of(self, found, read)
+                check = check_of(found, read)
             return made.on_disk(
-                self,
                 found,
                 check,
-                source,
-                tell,
                 steps=steps,
                 shown=self.groups == SHOWN,
                 centres=centres,
