@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from .picture import (
     Mark,
     Panel,
     Picture,
-    Place,
     Rule,
     Spans,
     Words,
@@ -97,8 +96,13 @@ def _axis(axis: Axis, field: str, long: int) -> dict[str, Any]:
     return {"type": "quantitative", "axis": shown, "scale": scale}
 
 
-def _layer(mark: Layer, rows: list[dict[str, Any]], **encoding: dict[str, Any]) -> Layer:
-    return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
+def _layer(look: Layer, rows: Sequence[Layer], axes: Layer, **channels: str | Layer) -> Layer:
+    """One layer. A channel is the name of a field, or its whole encoding."""
+    encoding = {
+        channel: {"field": one, **axes.get(channel, {})} if isinstance(one, str) else one
+        for channel, one in channels.items()
+    }
+    return {"data": {"values": rows}, "mark": look, "encoding": encoding}
 
 
 def _curve(mark: Curve, panel: Panel, axes: Layer, colours: Colours) -> Layer:
@@ -108,24 +112,21 @@ def _curve(mark: Curve, panel: Panel, axes: Layer, colours: Colours) -> Layer:
         look["strokeDash"] = [6, 4]
     rows = [{"x": x, "y": y, "o": place} for place, (x, y) in enumerate(mark.points)]
     order = {"field": "o", "type": "quantitative"}  # as given, not from left to right
-    across = {"x": {"field": "x", **axes["x"]}, "y": {"field": "y", **axes["y"]}}
-    return _layer(look, rows, **across, order=order)
+    return _layer(look, rows, axes, x="x", y="y", order=order)
 
 
 def _bars(mark: Bars, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "rect", "color": colours[mark.tone], "opacity": mark.opacity, "clip": True}
     floor = panel.y.low or 0
     rows = [{"a": a, "b": b, "h": h, "z": floor} for a, b, h in mark.bars]
-    across = {"x": {"field": "a", **axes["x"]}, "x2": {"field": "b"}}
-    return _layer(look, rows, **across, y={"field": "h", **axes["y"]}, y2={"field": "z"})
+    return _layer(look, rows, axes, x="a", x2="b", y="h", y2="z")
 
 
 def _lengths(mark: Lengths, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "bar", "color": colours[mark.tone], "height": mark.thick, "clip": True}
     look |= {"yOffset": mark.shift, "cornerRadiusEnd": 2}
     rows = [{"n": name, "v": value, "z": panel.x.low or 0} for name, value in mark.bars]
-    across = {"x": {"field": "z", **axes["x"]}, "x2": {"field": "v"}}
-    return _layer(look, rows, **across, y={"field": "n", **axes["y"]})
+    return _layer(look, rows, axes, x="z", x2="v", y="n")
 
 
 def _dots(mark: Dots, panel: Panel, axes: Layer, colours: Colours) -> Layer:
@@ -134,49 +135,41 @@ def _dots(mark: Dots, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     if mark.ring:
         look |= {"stroke": colours["paper"], "strokeWidth": 1.5}
     rows = [{"x": x, "y": y} for x, y in mark.points]
-    return _layer(look, rows, x={"field": "x", **axes["x"]}, y={"field": "y", **axes["y"]})
+    return _layer(look, rows, axes, x="x", y="y")
 
 
 def _spans(mark: Spans, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "rule", "color": colours[mark.tone], "strokeWidth": mark.width, "clip": True}
     look |= {"strokeCap": "round", "opacity": mark.opacity}
     rows = [{"n": name, "a": low, "b": high} for name, low, high in mark.spans]
-    across = {"x": {"field": "a", **axes["x"]}, "x2": {"field": "b"}}
-    return _layer(look, rows, **across, y={"field": "n", **axes["y"]})
+    return _layer(look, rows, axes, x="a", x2="b", y="n")
 
 
 def _rule(mark: Rule, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "rule", "color": colours[mark.tone], "strokeWidth": 1.5}
     look |= {"strokeDash": list(mark.dashes)}
-    return _layer(look, [{"v": mark.at}], **{mark.axis: {"field": "v", **axes[mark.axis]}})
+    return _layer(look, [{"v": mark.at}], axes, **{mark.axis: "v"})
 
 
 def _band(mark: Band, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "rect", "color": colours["band"], "clip": True}
-    ends = [{"a": mark.low, "b": mark.high}]
-    return _layer(look, ends, x={"field": "a", **axes["x"]}, x2={"field": "b"})
+    return _layer(look, [{"a": mark.low, "b": mark.high}], axes, x="a", x2="b")
 
 
 def _cells(mark: Cells, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     rows = [{"x": x, "y": y, "c": colours[heat(share)]} for x, y, share in mark.cells]
     fill = {"field": "c", "type": "nominal", "scale": None}
-    across = {"x": {"field": "x", **axes["x"]}, "y": {"field": "y", **axes["y"]}}
     look = {"type": "rect", "stroke": colours["paper"], "strokeWidth": 1}
-    return _layer(look, rows, **across, color=fill)
+    return _layer(look, rows, axes, x="x", y="y", color=fill)
 
 
 def _words(mark: Words, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "text", "color": colours[mark.tone], "fontSize": mark.size, "align": mark.align}
     look |= {"fontWeight": 600 if mark.bold else "normal", "dx": mark.right, "dy": mark.down}
-    row: dict[str, Place] = {"t": mark.text}
-    where: dict[str, dict[str, Any]] = {"text": {"field": "t", "type": "nominal"}}
-    for field, place in (("x", mark.x), ("y", mark.y)):
-        if place is None:
-            where[field] = {"value": 0}
-        else:
-            row[field] = place
-            where[field] = {"field": field, **axes[field]}
-    return _layer(look, [row], **where)
+    text, start = {"field": "t", "type": "nominal"}, {"value": 0}
+    x, y = (start if mark.x is None else "x"), (start if mark.y is None else "y")
+    row = {"t": mark.text, "x": mark.x, "y": mark.y}
+    return _layer(look, [row], axes, text=text, x=x, y=y)
 
 
 _DRAW: dict[type[Mark], Callable[[Any, Panel, Layer, Colours], Layer]] = {
