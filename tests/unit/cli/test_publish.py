@@ -126,7 +126,7 @@ def test_a_preview_measures_and_leaves_nothing_behind(folder: Path) -> None:
     told = run(folder, *words, "--preview")
     assert told.returncode == 0
     assert told.stdout.startswith("Preview: 60 rows")
-    assert "What an intruder could do" in told.stdout
+    assert "Disclosure risk" in told.stdout
     assert "Nothing was registered and nothing has left" in told.stdout
     found = json.loads(run(folder, *words, "--preview", "--json").stdout)
     assert found["preview"] is True
