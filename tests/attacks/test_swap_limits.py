@@ -167,7 +167,7 @@ def test_values_are_put_back_by_what_the_release_tells(by: str) -> None:
     found = release.risk.rematched["tax"]
     assert found.records > 0.4 > 2 * found.records_blind * 0.9
     assert found.records_blind <= 1 / 5
-    assert any("puts" in warning and "`tax`" in warning for warning in warnings_of(release))
+    assert any("reassigns" in warning and "`tax`" in warning for warning in warnings_of(release))
     assert RELATED in release.certificate.does_not_promise
 
 
@@ -178,4 +178,4 @@ def test_where_nothing_is_related_nothing_is_put_back() -> None:
     calm = table.set_column(2, "tax", pa.array(shuffled))
     release = tn.publish(calm, schema=schema, method="swap", k=5, ledger=False)
     assert release.risk.rematched["tax"].records < 0.3
-    assert not any("puts" in warning for warning in warnings_of(release))
+    assert not any("reassigns" in warning for warning in warnings_of(release))

@@ -113,7 +113,7 @@ def test_it_is_published_with_its_own_option_and_certified() -> None:
     assert certificate.parameters["registered"] == "yes"
     limits = " ".join(certificate.does_not_promise)
     assert certificate.does_not_promise[0] == LINKED
-    assert "Nothing protects `note`" in limits
+    assert "It does not protect `note`" in limits
     assert "number of published rows" in limits
     assert tn.Certificate.from_json(certificate.to_json()) == certificate
     assert release.table.num_rows == 60
@@ -162,7 +162,7 @@ def test_a_folder_with_more_than_its_tables_is_not_replaced(tmp_path: Path) -> N
     release = tn.publish(people(), schema=schema(), method="blank")
     release.save(tmp_path / "out")
     (tmp_path / "out" / "thesis.csv").write_text("years of work")
-    with pytest.raises(InvalidArgument, match="no release"):
+    with pytest.raises(InvalidArgument, match="do not belong to a release"):
         release.save(tmp_path / "out", replace=True)
     assert (tmp_path / "out" / "thesis.csv").read_text() == "years of work"
 

@@ -35,7 +35,7 @@ def compare(
         tenue compare census.csv released.csv --schema census.toml --report risk.html
     """
     from ..evaluate.compare import compare as compared
-    from ..report.write import write
+    from ..report.plot import write
 
     with spoken():
         found = compared(

@@ -1,9 +1,9 @@
-"""A table becomes a publishable table.
+"""Publishing: from a table to a release.
 
-mdav, v_mdav, individual_ranking     rows into groups of similar rows
-ordered, reference_points            rows into groups by an order of the declared domain
+mdav, v_mdav, individual_ranking     partition rows into groups of similar rows
+ordered, reference_points            partition rows by an order of the declared domain
 records                              numbers, dates and categories, as these compare them
-permuted                             for each row of a group, another one whose value it gets
+permuted                             a random permutation within groups
 Release                              a protected copy of a table, made by `tn.publish`
 """
 

@@ -1,4 +1,4 @@
-"""Risk and utility of a release, from original and release together: for the holder alone."""
+"""Risk and utility of a release, from original and release together: for the holder only."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .permute import shuffled
 from .table.cells import Numbers
 
 MOST_LINKED = 50_000
-"""In a larger table, the intruder's search is tried on this many rows drawn at random."""
+"""In a larger table, attacks are tried on this many rows, drawn at random."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that was done to the table on its way."""
+    """One entry of a release's history."""
 
     name: str
     text: str
@@ -29,10 +29,10 @@ class Step:
 
 
 class Assessment(NamedTuple):
-    """What an intruder can do with a release, what it is still good for, how that was found.
+    """Risk and utility of a release, and how they were measured.
 
-    risk: None where no row is anybody's, and nobody can be found again.
-    utility: row by row; or, where rows have nothing to do with each other, table by table.
+    risk: None for a private table, in which no row is a person's record.
+    utility: row by row; table by table for a private table.
     """
 
     risk: Risk | None
@@ -50,38 +50,35 @@ def assessed(
 ) -> Assessment:
     """Risk and utility, by comparing every row with every other.
 
-    That takes too long in a large table. There an intruder is tried who looks among fewer
-    originals, drawn at random: each of his links is at least as likely to be right, so the risk
-    that is stated is not below the true one, but for chance in the drawing.
+    In a large table, linkage is tried among fewer originals, drawn at random: each link is at least
+    as likely to be correct, so apart from chance the stated risk is not below the true one.
 
     Parameters
         before, after: Arrow tables in which row i is the same record.
-        persons: whose each row is, for k, l and t; None if each row is a person.
-        explained: adds to k, l and t what must be known of the method.
+        persons: the person of each row, for k, l and t; None if each row is a person.
+        explained: adds the notes that the method requires to k, l and t.
     """
     use = utility(before, after, schema)
-    rows = before.num_rows
-    if rows <= MOST_LINKED:
-        harm, told = risk(before, after, schema), tuple[Step, ...]()
+    steps: tuple[Step, ...] = ()
+    if before.num_rows <= MOST_LINKED:
+        harm = risk(before, after, schema)
     else:
-        drawn = shuffled(rows, source)[:MOST_LINKED]
+        drawn = shuffled(before.num_rows, source)[:MOST_LINKED]
         harm = risk(before.take(drawn), after.take(drawn), schema)
-        text = (
-            f"an intruder who looks among {MOST_LINKED} rows drawn at random; k, l, t of all rows"
-        )
-        told = (Step("evaluate", text),)
-    found = harm.check
-    if found is not None:
-        if persons is not None or told:
-            found = check_groups(after, schema, persons)
-        harm = replace(harm, check=explained(found))
-    return Assessment(harm, use, told)
+        text = f"linkage among {MOST_LINKED} rows drawn at random; k, l, t of all rows"
+        steps = (Step("evaluate", text),)
+    check = harm.check
+    if check is not None:
+        if persons is not None or steps:
+            check = check_groups(after, schema, persons)
+        harm = replace(harm, check=explained(check))
+    return Assessment(harm, use, steps)
 
 
 def measured_groups(
     found: Assessment, table: Any, schema: Schema, persons: Numbers | None
 ) -> Assessment:
-    """The same, with k, l and t of the table as it is written, which was read to be assessed."""
+    """Replaces k, l and t by those of the table as it is published."""
     if found.risk is None:
         return found
     return found._replace(risk=replace(found.risk, check=check_groups(table, schema, persons)))

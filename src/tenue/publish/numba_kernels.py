@@ -1,4 +1,4 @@
-"""The compiled algorithms, and word of their compilation, which takes about ten seconds, once."""
+"""The compiled algorithms, and notice of their compilation, which takes about ten seconds, once."""
 
 from __future__ import annotations
 
@@ -16,18 +16,15 @@ _told: ContextVar[Callable[[str], None] | None] = ContextVar("told", default=Non
 
 
 def kernels() -> ModuleType:
-    """The module `fast`.
-
-    Loading it takes about a second, and compiling it the first time about ten; callers ask for it
-    only when the table is large enough to repay that.
-    """
+    """The module `partition.mdav_numba`, for tables large enough to repay loading it (about one
+    second; ten for the first compilation)."""
     _listen()
     return importlib.import_module(".partition.mdav_numba", __package__)
 
 
 @contextmanager
 def compilation_told(tell: Callable[[str], None]) -> Iterator[None]:
-    """Inside, `tell` is called when something is compiled, instead of a line on the terminal."""
+    """Inside, `tell` is called on compilation, instead of writing to the terminal."""
     token = _told.set(tell)
     try:
         yield
@@ -37,7 +34,7 @@ def compilation_told(tell: Callable[[str], None]) -> Iterator[None]:
 
 @cache
 def _listen() -> None:
-    """Hears of every compilation; what numba finds on the disk is none."""
+    """Listens to every compilation; loading from numba's cache is none."""
     from numba.core import event
 
     class Listener(event.Listener):

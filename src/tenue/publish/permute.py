@@ -1,8 +1,8 @@
-"""Uniform permutations inside groups, and of all rows, from the secure source.
+"""Uniform permutations within groups, and of all rows, from the secure source.
 
-Every order of a group is exactly equally likely, those that leave records in place included: a
-permutation that moves everybody would link with probability 1/(k - 1). Nothing is kept: neither the
-permutation nor the words it was drawn from.
+Every order of a group is exactly equally likely, including those that leave records in place: a
+permutation that moves everybody would link with probability 1/(k - 1). Neither the permutation nor
+the words it was drawn from are kept.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 Rows = NDArray[np.int64]
 
 _SHORT = 512
-"""Groups up to this size are permuted all at once, step by step; larger ones by sorting."""
+"""Groups up to this size are permuted together, exchange by exchange; larger ones by sorting."""
 
 
 def permuted(labels: NDArray[np.int64], source: Source = SYSTEM) -> Rows:
-    """For each row, the row of its own group whose value it gets.
+    """For each row, the row of its group whose value it receives.
 
     Guarantee
         Uniform over all permutations that keep every row in its group, and independent of
@@ -33,7 +33,6 @@ def permuted(labels: NDArray[np.int64], source: Source = SYSTEM) -> Rows:
 
     Parameters
         labels: the group of each row, numbered from 0, as a `Partition` has them.
-        source: where uniform words come from.
 
     Example
         >>> taken = permuted(np.array([0, 1, 0, 1, 2]))
@@ -71,14 +70,14 @@ def shuffled(size: int, source: Source) -> Rows:
 
 
 def mixed(table: pyarrow.Table, source: Source) -> pyarrow.Table:
-    """The rows in random order, so that it says nothing of the order in which they came."""
+    """The rows in random order, so that the original order is not disclosed."""
     return table.take(shuffled(table.num_rows, source))
 
 
 def some_rows(rows: int, most: int, source: Source) -> Rows:
-    """The numbers of so many rows, or of all, in rising order; every choice equally likely.
+    """The numbers of `most` rows, or of all, in ascending order; every choice equally likely.
 
-    Always as many: how many were compared is told, and must not follow from chance.
+    Always as many: how many rows were compared is reported, and must not depend on chance.
     """
     if rows <= most:
         return np.arange(rows)
@@ -91,9 +90,9 @@ def some_rows(rows: int, most: int, source: Source) -> Rows:
 
 
 def _by_group(labels: NDArray[np.int64]) -> tuple[Rows, Rows, Rows]:
-    """Rows sorted by group, and where each group begins and how many rows it has."""
+    """Rows sorted by group, the start of each group, and its size."""
     sizes = np.bincount(labels)
     bits = labels.size.bit_length()
-    packed = (labels << bits) | np.arange(labels.size)  # sorted several times faster than rows are
+    packed = (labels << bits) | np.arange(labels.size)  # sorts several times faster than argsort
     packed.sort()
     return packed & ((1 << bits) - 1), np.cumsum(sizes) - sizes, sizes

@@ -1,15 +1,12 @@
-"""How a release leaves: registered once, then handed out or given its name on the disk.
+"""How a release leaves: registered once, then handed out or renamed on the disk.
 
-It leaves when its table is first handed out or saved (`departure`), not when it is made.
-
-A second release of the same table is refused unless insisted on. A table is known by its name, and
-as far as `mark` says by its rows under any other name. Nothing leaves unregistered. What was
-registered and then could not leave is recorded as withdrawn, so that the next attempt is not
-refused as a second release.
+A second release of the same table is refused unless overridden. A table is recognised by its name,
+and by row fingerprints under another name. What was registered and then could not leave is recorded
+as withdrawn, so that the next attempt is not refused as a second release.
 
 Guarantee
-    To make a release registers nothing. Whatever hands out a table asks here first; the first who
-    asks has it registered, others wait for that, and where it is refused nothing is handed out.
+    Making a release registers nothing; it is registered when its table is first handed out or
+    saved. The first caller registers it, others wait, and if that is refused nothing is handed out.
 """
 
 from __future__ import annotations
@@ -38,14 +35,13 @@ from .save import Draft, Report, write_release
 from .table.parquet_output import WrittenTable
 
 HOLDER = "holder"
-"""Who pays for a release that has a price."""
-_LOST = "the files could not be given their name"
+"""The analyst whose quota pays for a release."""
 
 
 class Register:
-    """The ledger of a release. One whose file is not there yet is made when it is needed, so that a
-    refusal leaves nothing behind. One that was opened here is closed with the last `with`, and
-    opened again if the release leaves later.
+    """The ledger of a release. Its file is created when it is needed, so that a refusal leaves
+    nothing behind. If it was opened here, it is closed with the last `with`, and opened again if
+    the release leaves later.
     """
 
     def __init__(
@@ -73,14 +69,14 @@ class Register:
 
     @property
     def known(self) -> Ledger | None:
-        """The ledger; None as long as there is none, so that nothing is in it."""
+        """The ledger; None if its file does not exist yet."""
         where = self._where
         if self._ledger is None and (isinstance(where, str) or (where and where.exists())):
             return self.made()
         return self._ledger
 
     def made(self) -> Ledger:
-        """The ledger, its file made if it must be."""
+        """The ledger; its file is created if necessary."""
         if self._ledger is None:
             if self._where is None:
                 raise Fault("there is neither a ledger nor a path for one")
@@ -89,12 +85,8 @@ class Register:
 
 
 def given_register(given: object, place: Place) -> Register | None:
-    """The register to be used; None for none.
-
-    Parameters
-        given: a ledger, the path of its file or its address; False for none; None for the one of
-            its place, or for none if schema and table are in no file.
-    """
+    """The register for `given`: a ledger, its path or address; False for none; None for the one of
+    its place, or for none if schema and table are in no file."""
     if isinstance(given, Ledger):
         return Register(given)
     where = ledger_place(given, place, optional=True)
@@ -102,35 +94,25 @@ def given_register(given: object, place: Place) -> Register | None:
 
 
 def check_first(ledger: Ledger, method: Method) -> None:
-    """Refuses a second release before a row is read; `register` refuses it again, atomically."""
+    """Refuses a second release before a row is read; the ledger refuses it again, atomically."""
     name = ledger.known_as(method.schema.name)
-    if name not in ledger.datasets() or SECOND in method.override:
-        return
-    if ledger.balance(name).releases:
+    released = name in ledger.datasets() and ledger.balance(name).releases
+    if released and SECOND not in method.override:
         raise refuse("publish.table-released-before", name=name)
 
 
-def check_rows(ledger: Ledger, method: Method, marks: Sequence[str]) -> None:
+def check_rows(books: Register, method: Method, marks: Sequence[str]) -> None:
     """Refuses rows that were released under another name, before the work is done."""
-    earlier = ledger.released_before(marks)
-    if earlier is None or SECOND in method.override:
-        return
-    raise refuse("publish.rows-released-before", earlier=earlier, name=method.schema.name)
-
-
-def check_known(books: Register, method: Method, marks: Sequence[str]) -> None:
-    """The same, where the ledger may not be there yet: then it knows nothing."""
-    if books.known is not None:
-        check_rows(books.known, method, marks)
+    earlier = None if books.known is None else books.known.released_before(marks)
+    if earlier is not None and SECOND not in method.override:
+        raise refuse("publish.rows-released-before", earlier=earlier, name=method.schema.name)
 
 
 def register(
     ledger: Ledger, method: Method, digest: str, marks: Sequence[str] = (), *, draft: bool = False
 ) -> int:
-    """Records the release durably; returns the number of its entry.
-
-    A draft may still be withdrawn, by the same ledger object.
-    """
+    """Records the release durably; returns the number of its entry. A draft may be withdrawn, by
+    the same ledger object."""
     return ledger.register_release(
         _opened_dataset(ledger, method.schema),
         digest,
@@ -142,7 +124,7 @@ def register(
 
 
 def check_payable(method: Method) -> None:
-    """Refuses a price that nothing could be debited for, whatever has been spent."""
+    """Refuses a price that the schema has no budget for, whatever has been spent."""
     allow_without_protocol(method.schema, "publish")
     if method.schema.budget is None:
         raise refuse("ask.budget-missing", name=method.schema.name)
@@ -150,7 +132,7 @@ def check_payable(method: Method) -> None:
 
 @contextmanager
 def paid(books: Register | None, method: Method) -> Iterator[None]:
-    """Debits the method's price before a row is read; it stays spent if no release comes of it."""
+    """Debits the method's price before a row is read; it stays spent if no release follows."""
     if not method.price:
         yield
         return
@@ -170,13 +152,13 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
         yield
         ledger.commit(reservation, b"released")
     except BaseException:
-        with suppress(Refused, Fault):  # what went wrong first is what is said
+        with suppress(Refused, Fault):  # the first failure is the one reported
             ledger.abandon(reservation, "no release")
         raise
 
 
 def _over_budget(name: str, price: Fraction, over: OverBudget) -> Refused:
-    """The ledger's refusal, in the words of those who publish."""
+    """The ledger's refusal, in the words of publishing."""
     left = Fraction(str(over.facts["remaining"]))
     quota = over.facts["limit"] == "analyst"
     whose = "the holder's own quota, `per_analyst`" if quota else "the table's budget"
@@ -196,11 +178,8 @@ def _over_budget(name: str, price: Fraction, over: OverBudget) -> Refused:
 
 
 def _opened_dataset(ledger: Ledger, schema: Schema, *, spending: bool = False) -> str:
-    """The table's name as the ledger has it, with the schema's budget if it is new there.
-
-    spending: whether something is to be spent, so that the budget is that of the schema, as for
-        questions.
-    """
+    """The table's name in the ledger, opened with the schema's budget if it is new there or if
+    something is to be spent."""
     name, budget = ledger.known_as(schema.name), schema.budget
     if spending or name not in ledger.datasets():
         ledger.open_dataset(
@@ -220,10 +199,10 @@ def _opened_dataset(ledger: Ledger, schema: Schema, *, spending: bool = False) -
 
 @dataclass(frozen=True)
 class Target:
-    """Where a release is to be saved, and how: as for `Release.save`.
+    """Where and how a release is saved, as for `Release.save`.
 
     public: whether the report leaves out what was computed from the original.
-    report: makes the page that lies beside the tables; None for none.
+    report: makes the page that is saved with the tables; None for none.
     """
 
     folder: Path
@@ -235,9 +214,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Registration:
-    """What a release is registered with: the ledger, what was released, and marks of its rows.
+    """What a release is registered with.
 
-    seal: how that ledger sealed the schema when the release was made.
+    marks: the row fingerprints of the original.
+    seal: how the ledger sealed the schema when the release was made.
     """
 
     books: Register
@@ -246,74 +226,28 @@ class Registration:
     seal: str
 
     def write(self, digest: str, *, draft: bool = False) -> None:
-        """Refuses a second release, in the words of those who publish, or records this one.
+        """Registers the release; refuses a second one.
 
-        Refused too if another ledger lies there now, or none: one made anew would know of no
-        earlier release, and not the certificate of this one.
+        Refused too if the ledger was replaced or removed since: a new one would know neither
+        earlier releases nor the certificate of this one.
         """
         ledger = self.books.known
         if ledger is None or ledger.seal(self.method.schema.digest) != self.seal:
             raise refuse("publish.registration-ledger-lost")
         check_first(ledger, self.method)
-        check_rows(ledger, self.method, self.marks)
+        check_rows(self.books, self.method, self.marks)
         register(ledger, self.method, digest, self.marks, draft=draft)
 
     def left(self, digest: str) -> None:
-        """Nobody can withdraw it any more."""
+        """Records that the release has left, so that nobody can withdraw it."""
         ledger = self.books.made()
         ledger.release_left(ledger.known_as(self.method.schema.name), digest)
 
     def withdraw(self, digest: str) -> None:
-        """Records that it never left."""
+        """Records that the release never left."""
         ledger = self.books.made()
-        ledger.withdraw_release(ledger.known_as(self.method.schema.name), digest, reason=_LOST)
-
-
-def leave(
-    tables: Mapping[str, Any],
-    certificate: Certificate,
-    source_kind: str,
-    registration: Registration | None,
-    target: Target | None,
-) -> dict[str, Any]:
-    """Registers the release and, where there is a target, saves it; returns the manifest.
-
-    Without a target the table is handed to the caller, so it has left once it is registered. With
-    one, its files lie complete in a hidden folder before it is registered. A crash after that
-    leaves them there, registered; only a failure that this program sees is recorded as withdrawn.
-    """
-    digest = digest_of(tables, certificate)
-    if target is None:
-        if registration is not None:
-            registration.write(digest)
-        return {}
-    kind = file_kind(target.kind, source_kind)
-    text = certificate.to_json()
-    draft = Draft.write(
-        target.folder, tables, text, kind, replace=target.replace, report=target.report
-    )
-    registered = False
-    try:
-        if registration is not None:
-            registration.write(digest, draft=True)
-            registered = True
-        manifest = draft.place()
-        if registration is not None:
-            registration.left(digest)
-        return manifest
-    except BaseException:
-        # files that have their name have left, whatever failed afterwards
-        if registration is not None and registered and not draft.placed:
-            draft.discard()
-            registration.withdraw(digest)
-        raise
-    finally:
-        draft.discard()
-
-
-def file_kind(asked: str | None, source_kind: str) -> str:
-    """Which kind of file a release is saved as: what was asked for, else that of the source."""
-    return asked or ("csv" if source_kind == "csv" else "parquet")
+        name = ledger.known_as(self.method.schema.name)
+        ledger.withdraw_release(name, digest, reason="the files could not be given their name")
 
 
 def digest_of(tables: Mapping[str, Any], certificate: Certificate) -> str:
@@ -350,24 +284,16 @@ class _Hashed:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is held back."""
-
-
-# The moment at which a release leaves: registered once, before the first table is handed out.
-
-_LATER = "Not yet: it is registered when the table leaves, by .table, .save or .digest."
-_NOWHERE = "In no ledger: a second release would not be noticed."
-_PREVIEW = "Nothing: this is a preview, which has no table."
+        """Nothing is buffered."""
 
 
 @dataclass(eq=False)
 class Departure:
-    """How one release leaves.
+    """How one release leaves: registered once, before the first table is handed out or saved.
 
-    tables, certificate: what leaves.
-    source_kind: what kind of data frame or file the rows came from.
-    registration: what it is registered with; None for no ledger.
-    repeatable: whether there is nothing to register, for a second release tells no more.
+    source_kind: the kind of data frame or file that the rows came from.
+    registration: None for no ledger.
+    repeatable: whether nothing has to be registered, because a second release reveals no more.
     """
 
     tables: Mapping[str, Any]
@@ -380,7 +306,7 @@ class Departure:
     _turn: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def to_caller(self) -> None:
-        """The table is about to be handed out."""
+        """Called before the table is handed out."""
         self._depart(None)
 
     def to_folder(self, target: Target) -> dict[str, Any]:
@@ -390,52 +316,76 @@ class Departure:
     def _depart(self, target: Target | None) -> dict[str, Any]:
         with self._turn:
             if not self.left:
-                books = nullcontext() if self.registration is None else self.registration.books
-                with books:
-                    manifest = leave(
-                        self.tables, self.certificate, self.source_kind, self.registration, target
-                    )
+                with nullcontext() if self.registration is None else self.registration.books:
+                    manifest = self._leave(target)
                 self.left = True
                 return manifest
-        return {} if target is None else self._again(target)
+        if target is None:
+            return {}
+        replace, report = target.replace, target.report
+        return write_release(*self._files(target), replace=replace, report=report)
 
-    def _again(self, target: Target) -> dict[str, Any]:
-        kind, text = file_kind(target.kind, self.source_kind), self.certificate.to_json()
-        return write_release(
-            *(target.folder, self.tables, text, kind), replace=target.replace, report=target.report
-        )
+    def _files(self, target: Target) -> tuple[Path, Mapping[str, Any], str, str]:
+        kind = target.kind or ("csv" if self.source_kind == "csv" else "parquet")
+        return target.folder, self.tables, self.certificate.to_json(), kind
+
+    def _leave(self, target: Target | None) -> dict[str, Any]:
+        """Registers the release and, where there is a target, saves it; returns the manifest.
+
+        Files are complete in a hidden folder before the release is registered. A crash after that
+        leaves them there, registered; only a failure that this program sees is recorded as
+        withdrawn.
+        """
+        digest = digest_of(self.tables, self.certificate)
+        if target is None:
+            if self.registration is not None:
+                self.registration.write(digest)
+            return {}
+        draft = Draft.write(*self._files(target), replace=target.replace, report=target.report)
+        registered = False
+        try:
+            if self.registration is not None:
+                self.registration.write(digest, draft=True)
+                registered = True
+            manifest = draft.place()
+            if self.registration is not None:
+                self.registration.left(digest)
+            return manifest
+        except BaseException:
+            # files that have their name have left, whatever failed afterwards
+            if self.registration is not None and registered and not draft.placed:
+                draft.discard()
+                self.registration.withdraw(digest)
+            raise
+        finally:
+            draft.discard()
 
     @property
     def registered_in(self) -> Path | None:
-        """The ledger's file, once it is written there."""
+        """The ledger's file, once the release is registered."""
         if self.registration is None or not self.left:
             return None
         return self.registration.books.path
 
     @property
     def said(self) -> str | None:
-        """What a screen says of the register; None where there is nothing to think about."""
+        """What a screen shows about the register; None if there is nothing to consider."""
         if self.registration is None:
-            return None if self.repeatable else _NOWHERE
-        return None if self.left else _LATER
+            nowhere = "In no ledger: a second release would not be noticed."
+            return None if self.repeatable else nowhere
+        later = "Not yet: it is registered when the table leaves, by .table, .save or .digest."
+        return None if self.left else later
 
 
 class Preview(Departure):
-    """Of a release that was only tried: it never leaves."""
+    """For a release that was only measured: it never leaves."""
 
     def __init__(self, certificate: Certificate) -> None:
         super().__init__({}, certificate, "", None, word="Preview")
 
-    def to_caller(self) -> None:
-        raise _refusal()
-
-    def to_folder(self, target: Target) -> dict[str, Any]:
-        raise _refusal()
+    def _depart(self, target: Target | None) -> dict[str, Any]:
+        raise refuse("publish.preview-without-table")
 
     @property
     def said(self) -> str:
-        return _PREVIEW
-
-
-def _refusal() -> Refused:
-    return refuse("publish.preview-without-table")
+        return "Nothing: this is a preview, which has no table."

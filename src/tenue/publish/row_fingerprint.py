@@ -1,24 +1,24 @@
-"""Marks by which a ledger knows a table again that comes under another name.
+"""Row fingerprints, by which a ledger recognises a table under another name.
 
-They are kept in the holder's ledger and never in a certificate. Digests stand for the whole: of the
-files' bytes, of all rows in any order, and of all rows without one column. A few rows and a few
-names of persons, drawn by their hashes, leave twelve bits each: so few that one in sixty-four of
-all conceivable ones has a mark of the table, and yet two tables that share most of them share most
-of their marks.
+They are kept in the holder's ledger and never in a certificate. Digests represent the whole table:
+the files' bytes, all rows in any order, and all rows without one column. A few rows and a few names
+of persons, selected by their hashes, leave twelve bits each: so few that one in sixty-four of all
+possible rows has a fingerprint of the table, while two tables that share most rows share most
+fingerprints.
 
-What is found again: the same file; the same rows in any order, file, schema or names of columns,
-also with some rows more or less; exactly the same rows with one column more, less or
-changed; mostly the same persons, if an identifier names them. What is not, where no identifier is
-declared: rows that differ in several columns, or in rows and columns at once; and a small part of a
-table, or a table that is a small part of another.
-Marks catch a mistake. They do not stop a holder who means to publish twice.
+Recognised: the same file; the same rows in any order, file, schema or names of columns, also with
+some rows more or less; exactly the same rows with one column more, less or changed; mostly the same
+persons, if an identifier names them. Not recognised, where no identifier is declared: rows that
+differ in several columns, or in rows and columns at once; and a small part of a table, or a table
+that is a small part of another.
+Fingerprints catch mistakes. They do not stop a holder who means to publish twice.
 """
 
 from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -31,10 +31,10 @@ from .table.cells import Cells, Coding, Numbers
 from .table.input_table import Original
 
 WHOLE = "whole:"
-"""Begins a mark of a whole source, as the ledger reads it (`ledger/overlap`)."""
+"""The prefix of a fingerprint of the whole table, which the ledger recognises."""
 
 MARKED = 64
-"""How many rows of a table leave a mark."""
+"""How many rows of a table have a fingerprint."""
 _BITS = 0xFFF
 _COUNTING = 4
 
@@ -42,9 +42,9 @@ Words = NDArray[np.uint64]
 
 
 class NameMarks:
-    """The names of persons in a table that is read in passes, of which few are kept.
+    """Fingerprints of the names of persons in a table that is read in passes.
 
-    Each name is shown once, as they are where every row is a unit.
+    Each name is shown once, because every row is a unit.
     """
 
     def __init__(self) -> None:
@@ -55,14 +55,13 @@ class NameMarks:
         self._seen.setdefault(identifier, _Seen()).add(_words(names))
 
     def marks(self) -> list[str]:
-        """Those of all identifiers, one after the other."""
         return [mark for one in self._seen.values() for mark in _drawn("id", one.hashes())]
 
 
 class Marking:
-    """Looks at the rows of a table as they are read.
+    """Computes fingerprints of the rows of a table as they are read, if there is a `check`.
 
-    marks: of the rows, once they were shown; none where nobody asks for them.
+    marks: the fingerprints, once the rows were shown.
     """
 
     def __init__(
@@ -74,13 +73,13 @@ class Marking:
         self.marks: tuple[str, ...] = ()
 
     def held(self, read: Original) -> None:
-        """Refuses rows of which there is a release, as `check` knows."""
+        """Refuses rows that were released before, as `check` decides."""
         if self._check is not None:
             self.marks = marks_of(self._source, read, self._table)
             self._check(self.marks)
 
     def rows(self, passes: Passes, coding: Coding) -> None:
-        """The same of rows that are read in passes."""
+        """The same for rows that are read in passes."""
         if self._check is not None:
             self.marks = marks_in_passes(self._source, passes, coding, self._names, self._table)
             self._check(self.marks)
@@ -89,55 +88,61 @@ class Marking:
 def marks_in_passes(
     source: object, passes: Passes, coding: Coding, names: NameMarks, name: str = "table"
 ) -> tuple[str, ...]:
-    """What `marks_of` gives of the same table.
+    """As `marks_of`, for the same table in passes.
 
     Parameters
-        passes: its rows, as the coding has them, none of them changed or left out.
+        passes: all rows, unchanged.
         names: the names of persons that were read with them.
     """
+    sign = np.uint64(1 << 63)  # signed numbers in the order of words
 
     def hashed(without: str | None = None) -> _Sorted:
+        def words(rows: Numbers) -> list[Numbers]:
+            return [(_row_words(coding, rows, without) ^ sign).view(np.int64)]
+
         found = _Sorted()
-        for (words,) in passes.sort(lambda rows: [_sortable(_row_words(coding, rows, without))]):
-            found.add(_unsortable(words))
+        for (numbers,) in passes.sort(words):
+            found.add(numbers.view(np.uint64) ^ sign)
         return found
 
-    rows = hashed()
-    marks = [rows.whole(), *_of_files(source, name)]
     columns = coding.names if len(coding.names) > 1 else ()
-    marks += [fewer.whole() for fewer in map(hashed, columns) if fewer.tell_apart]
-    marks += rows.drawn() + names.marks()
-    return tuple(dict.fromkeys(marks))
+    return _all_marks(hashed(), map(hashed, columns), _of_files(source, name), names.marks())
+
+
+def _all_marks(
+    rows: _Sorted, without_one: Iterable[_Sorted], files: list[str], people: list[str]
+) -> tuple[str, ...]:
+    fewer = [words.whole() for words in without_one if words.tell_apart]
+    return tuple(dict.fromkeys([rows.whole(), *files, *fewer, *rows.drawn(), *people]))
 
 
 def marks_of(source: object, original: Original, name: str = "table") -> tuple[str, ...]:
-    """The marks of a table, as the head of this file says.
+    """The fingerprints of a table.
 
-    Where more than half of the rows have a double, single rows identify nothing and leave no mark.
-    Neither do identifiers that merely count the rows.
+    Where more than half of the rows are duplicates, single rows identify nothing and have none.
+    Neither have identifiers that merely count the rows.
 
     Parameters
-        source: what was read; a file is known by its bytes too.
-        name: what the table is called in the source, if that is a connection.
+        source: what was read; a file is also recognised by its bytes.
+        name: the name of the table in the source, if that is a connection.
     """
     columns = [_mixed(_values(column)) for column in original.cells.values()]
     total = np.zeros(original.size, np.uint64)
     for column in columns:
         total += column
     rows = _Sorted().add(np.sort(_mixed(total)))
-    marks = [rows.whole(), *_of_files(source, name)]
-    for column in columns if len(columns) > 1 else ():
-        fewer = _Sorted().add(np.sort(_mixed(total - column)))
-        if fewer.tell_apart:
-            marks.append(fewer.whole())
-    marks += rows.drawn()
-    for names in original.names:
-        marks += _drawn("id", _Seen().add(_words(_unique(names))).hashes())
-    return tuple(dict.fromkeys(marks))
+    reduced = columns if len(columns) > 1 else ()
+    without_one = (_Sorted().add(np.sort(_mixed(total - column))) for column in reduced)
+    people = [
+        mark
+        for names in original.names
+        for mark in _drawn("id", _Seen().add(_words(names, unique=True)).hashes())
+    ]
+    return _all_marks(rows, without_one, _of_files(source, name), people)
 
 
 class _Sorted:
-    """Words in their order, of which few are kept."""
+    """Words in ascending order, of which few are kept."""
 
     def __init__(self) -> None:
         self._digest = hashlib.sha256(b"rows")
@@ -146,7 +151,7 @@ class _Sorted:
         self._first = np.zeros(0, np.uint64)
 
     def add(self, words: Words) -> Self:
-        """The words that come next."""
+        """Adds the next words."""
         self._digest.update(words.tobytes())
         self._count += words.size
         beside = np.concatenate([self._last, words])
@@ -158,21 +163,21 @@ class _Sorted:
         return self
 
     def whole(self) -> str:
-        """The mark of all of them."""
+        """The fingerprint of all words."""
         return WHOLE + self._digest.hexdigest()
 
     @property
     def tell_apart(self) -> bool:
-        """Whether at most half of them have a double."""
+        """Whether at most half of the words are duplicates."""
         return 2 * self._distinct >= self._count
 
     def drawn(self) -> list[str]:
-        """The marks of a few rows, if rows identify anything."""
+        """The fingerprints of a few rows, if rows identify anything."""
         return _drawn("row", self._first) if self.tell_apart else []
 
 
 class _Seen:
-    """Names of persons, of which few are kept."""
+    """Names of persons, of which few hashes are kept."""
 
     def __init__(self) -> None:
         self._count, self._digits = 0, True
@@ -180,7 +185,7 @@ class _Seen:
         self._least = np.zeros(0, np.uint64)
 
     def add(self, words: Any) -> Self:
-        """Some more names, as texts."""
+        """Adds names, as texts."""
         import pyarrow
         import pyarrow.compute as pc
 
@@ -198,14 +203,14 @@ class _Seen:
         return self
 
     def hashes(self) -> Words:
-        """The least of their numbers; none where names are numbers that count the rows."""
+        """The least hashes; none if names are numbers that count the rows."""
         if self._digits and self._ends and self._ends[1] - self._ends[0] < _COUNTING * self._count:
             return np.zeros(0, np.uint64)
         return self._least
 
 
 def _of_files(source: object, name: str) -> list[str]:
-    """The mark of a file's bytes, if it is one."""
+    """The fingerprint of the bytes, if the source is files."""
     found = locate(source, name)
     if not isinstance(found, Files):
         return []
@@ -217,7 +222,7 @@ def _of_files(source: object, name: str) -> list[str]:
 
 
 def _row_words(coding: Coding, rows: Numbers, without: str | None) -> Words:
-    """A word for each row, of all columns but one."""
+    """A hash of each row, of all columns but one."""
     total = np.zeros(len(rows), np.uint64)
     for name, column in coding.cells(rows).items():
         if name != without:
@@ -225,45 +230,29 @@ def _row_words(coding: Coding, rows: Numbers, without: str | None) -> Words:
     return _mixed(total)
 
 
-def _sortable(words: Words) -> Numbers:
-    """As signed numbers in the same order."""
-    return (words ^ np.uint64(1 << 63)).view(np.int64)
-
-
-def _unsortable(numbers: Numbers) -> Words:
-    return numbers.view(np.uint64) ^ np.uint64(1 << 63)
-
-
 def _drawn(kind: str, hashes: Words) -> list[str]:
     drawn = np.unique(np.unique(hashes)[:MARKED] & np.uint64(_BITS))
     return [f"{kind}:{mark:03x}" for mark in drawn.tolist()]
 
 
-def _unique(names: Any) -> Any:
-    import pyarrow
-    import pyarrow.compute as pc
-
-    return pc.unique(pc.cast(names, pyarrow.large_string()))
-
-
-def _words(names: Any) -> Any:
-    """Names as they are compared, without those that are missing."""
+def _words(names: Any, *, unique: bool = False) -> Any:
+    """Names as they are compared, without missing ones."""
     import pyarrow
     import pyarrow.compute as pc
 
     words = pc.drop_null(pc.cast(names, pyarrow.large_string()))
-    return pc.utf8_lower(pc.utf8_trim_whitespace(words))
+    return pc.utf8_lower(pc.utf8_trim_whitespace(pc.unique(words) if unique else words))
 
 
 def _values(column: Cells) -> Words:
-    """A number for each value: the same for the same number in any type and on any grid."""
+    """A word for each value; equal for equal numbers of any type and on any grid."""
     if isinstance(column.column, Category):
         known: Words = np.array([_label(label) for label in column.labels], np.uint64)
         found = known[np.where(column.present, column.numbers, 0)]
     else:
         values: NDArray[Any] = column.numbers.astype(np.float64)
         if isinstance(column.column, Bounded):
-            # the value itself, so that a finer grid does not make it another
+            # the value itself, so that a finer grid does not change it
             steps = column.numbers - column.first
             values = float(column.column.low) + steps * float(column.column.grid)
         found = (np.round(values, 9) + 0.0).view(np.uint64)
@@ -271,7 +260,7 @@ def _values(column: Cells) -> Words:
 
 
 def _label(label: str) -> np.uint64:
-    """Of a category that is a number, the number's own."""
+    """A category that is a number has the word of that number."""
     try:
         value = np.float64(round(float(label), 9) + 0.0)
     except ValueError:

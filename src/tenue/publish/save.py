@@ -1,8 +1,8 @@
-"""A release on disk: all of its files or none, and never over something else unasked.
+"""A release on disk: all of its files or none, and nothing else is overwritten.
 
-In a CSV file, text that a spreadsheet would run as a formula gets an apostrophe in front, and it is
-noted. Spreadsheets run a cell that begins with one of a few signs. Some drop spaces and invisible
-signs first, and some read the wide and small forms of a sign as the sign itself; so does this.
+In a CSV file, text that a spreadsheet would run as a formula gets an apostrophe in front, which the
+manifest counts. Spreadsheets run a cell that begins with one of a few signs. Some skip spaces and
+invisible characters first, and some read the wide and small forms of a sign; both are covered.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .table.parquet_output import WrittenTable
 
 KINDS = ("csv", "parquet")
 STARTS = "=+-@\t\r\n＝＋－＠﹦﹢﹣﹫−"
-IGNORED = "white space, control signs and invisible signs"
+IGNORED = "white space, control characters and invisible characters"
 PREFIX = "'"
 
 _SIGNS = STARTS.replace("\t\r\n", "").replace("-", r"\-")
-# \s misses what is no ASCII; \pZ are separators (the no-break space), \pC controls and formats
+# \s is ASCII only; \pZ are separators (the no-break space), \pC controls and formats
 _RUNS = rf"^(?:[\s\pZ\pC]*[{_SIGNS}]|[\t\r\n])"
 REPORT = "report.html"
 _BESIDE = {"certificate.json", "manifest.json", REPORT}
@@ -36,11 +36,8 @@ _FILES = {*_BESIDE, *(f"table.{kind}" for kind in KINDS)}
 
 
 def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
-    """Refuses what could not be saved, before anything is read.
-
-    That is: a folder that holds something, unless it may be replaced; one that cannot be made; a
-    kind of file that is none of `KINDS`.
-    """
+    """Refuses what could not be saved, before anything is read: a folder that is not empty, unless
+    it may be replaced; one that cannot be created; an unknown kind of file."""
     if kind is not None and kind not in KINDS:
         raise refuse("publish.unknown-file-format", kind=kind, nearest=nearest(str(kind), KINDS))
     name = folder.absolute().name or str(folder)
@@ -58,7 +55,7 @@ def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
 
 
 def _is_release(folder: Path) -> bool:
-    """Whether a folder is empty, or holds the files of a release and nothing else."""
+    """Whether a folder is empty or contains only the files of a release."""
     found = {path.name for path in folder.iterdir()}
     if found <= _FILES:
         return True
@@ -74,8 +71,7 @@ def _is_release(folder: Path) -> bool:
 class Report:
     """A page about the release, saved with it.
 
-    text: the page.
-    for_holder: whether it holds what was computed from the original, and must not be handed on.
+    for_holder: whether it contains what was computed from the original, and must not be shared.
     """
 
     text: str
@@ -91,10 +87,8 @@ def write_release(
     replace: bool,
     report: Callable[[], Report] | None = None,
 ) -> dict[str, Any]:
-    """Writes tables, certificate.json, report.html and manifest.json; returns the manifest.
-
-    If anything fails the target is as it was.
-    """
+    """Writes tables, certificate.json, report.html and manifest.json; returns the manifest. If
+    anything fails, the target is unchanged."""
     draft = Draft.write(folder, tables, certificate, kind, replace=replace, report=report)
     try:
         return draft.place()
@@ -104,9 +98,8 @@ def write_release(
 
 @dataclass(frozen=True)
 class Draft:
-    """A release on the disk that has not left: its files lie in a hidden folder beside the target,
-    which only its owner can open, until `place` gives them the target's name.
-    """
+    """A release on disk that has not left: its files are in a hidden folder beside the target,
+    which only its owner can open, until `place` renames it."""
 
     folder: Path
     path: Path
@@ -124,7 +117,7 @@ class Draft:
         replace: bool,
         report: Callable[[], Report] | None = None,
     ) -> Draft:
-        """Writes all files and forces them to the disk; nothing is left behind if that fails."""
+        """Writes all files and flushes them to the disk; if that fails, none remains."""
         check_target(folder, kind, replace=replace)
         target = folder.absolute()
         path = None
@@ -140,10 +133,10 @@ class Draft:
             raise
 
     def place(self) -> dict[str, Any]:
-        """The files take the target's place; returns the manifest.
+        """Renames the folder to the target; returns the manifest.
 
-        In one step if there was nothing, in two renames if a release is replaced (a crash between
-        them leaves the old one beside, under a name that begins with a point).
+        One step if there was nothing, two renames if a release is replaced (a crash between them
+        leaves the old one beside it, under a name that begins with a dot).
         """
         try:
             self.path.chmod(0o755)
@@ -154,7 +147,7 @@ class Draft:
 
     @property
     def placed(self) -> bool:
-        """Whether the files have left their hidden folder; true also if that cannot be told."""
+        """Whether the files have left their hidden folder; true if that cannot be determined."""
         return not self.path.is_dir()
 
     def discard(self) -> None:
@@ -169,18 +162,18 @@ def _fill(
     kind: str,
     report: Callable[[], Report] | None,
 ) -> dict[str, Any]:
-    told, names = {}, []
+    entries, names = {}, []
     for name, table in tables.items():
-        told[name], files = _saved(table, draft, name, kind)
+        entries[name], files = _saved(table, draft, name, kind)
         names += files
-    # what is said of the only table stands for the release
-    manifest: dict[str, Any] = {"tables": told} if len(told) > 1 else dict(*told.values())
+    # the entry of the only table is that of the release
+    manifest: dict[str, Any] = {"tables": entries} if len(entries) > 1 else dict(*entries.values())
     (draft / "certificate.json").write_text(certificate + "\n", encoding="utf-8")
     names.append("certificate.json")
     if report is not None:
-        made = report()
-        (draft / REPORT).write_text(made.text, encoding="utf-8")
-        if made.for_holder:  # `files` are those that may leave
+        page = report()
+        (draft / REPORT).write_text(page.text, encoding="utf-8")
+        if page.for_holder:  # `files` are those that may leave
             manifest["for_the_holder"] = [REPORT]
         else:
             names.append(REPORT)
@@ -193,55 +186,52 @@ def _fill(
 
 
 def _saved(table: Any, draft: Path, name: str, kind: str) -> tuple[dict[str, Any], list[str]]:
-    """Writes one table; returns what the manifest says of it, and its files.
+    """Writes one table; returns its entry in the manifest, and its files.
 
-    What many machines wrote stays in the files that they wrote, if these are of the kind.
+    Parquet files that several machines wrote are kept.
     """
-    if kind == "csv" or not isinstance(table, WrittenTable) or len(table.parts) == 1:
-        file = f"{name}.{kind}"
-        return _write(table, draft / file), [file]
-    files = []
-    for number, part in enumerate(table.parts):
-        file = f"{name}-{number:05}.{kind}"
-        table.place(part, draft / file)
-        if _digest(draft / file) != part.digest:
-            raise EngineFault(FAULT)
-        files.append(file)
-    told = {"rows": table.num_rows, "columns": table.column_names, "parts": len(files)}
-    return told, files
+    entry: dict[str, Any] = {"rows": table.num_rows, "columns": table.column_names}
+    if kind == "csv":
+        entry["formulas"] = _write_csv(table, draft / f"{name}.csv")
+    elif isinstance(table, WrittenTable) and len(table.parts) > 1:
+        files = [f"{name}-{number:05}.{kind}" for number in range(len(table.parts))]
+        for part, file in zip(table.parts, files, strict=True):
+            table.place(part, draft / file)
+            if _digest(draft / file) != part.digest:
+                raise EngineFault(FAULT)
+        return {**entry, "parts": len(files)}, files
+    else:
+        _write_parquet(table, draft / f"{name}.{kind}")
+    return entry, [f"{name}.{kind}"]
 
 
-def _write(table: Any, path: Path) -> dict[str, Any]:
-    """Writes one table, piece by piece; returns what the manifest says of it."""
+def _write_csv(table: Any, path: Path) -> dict[str, Any]:
+    """Writes one table, batch by batch; returns which texts were defused."""
     import pyarrow as pa
     import pyarrow.csv
+
+    changed: Counter[str] = Counter()
+    head = defused(table.schema.empty_table())[0].schema
+    with pyarrow.csv.CSVWriter(path, head) as sink:
+        for batch in table.to_batches():
+            safe, cells = defused(pa.Table.from_batches([batch]))
+            sink.write_table(safe)
+            changed.update(cells)
+    starts = list(STARTS)
+    return {"prefix": PREFIX, "before": starts, "also_after": IGNORED, "cells": dict(changed)}
+
+
+def _write_parquet(table: Any, path: Path) -> None:
     import pyarrow.parquet
 
-    told: dict[str, Any] = {"rows": table.num_rows, "columns": table.column_names}
-    if path.suffix == ".csv":
-        changed: Counter[str] = Counter()
-        head = defused(table.schema.empty_table())[0].schema
-        with pyarrow.csv.CSVWriter(path, head) as sink:
-            for piece in table.to_batches():
-                safe, cells = defused(pa.Table.from_batches([piece]))
-                sink.write_table(safe)
-                changed.update(cells)
-        told["formulas"] = {
-            "prefix": PREFIX,
-            "before": list(STARTS),
-            "also_after": IGNORED,
-            "cells": dict(changed),
-        }
-    else:
-        with pyarrow.parquet.ParquetWriter(path, table.schema) as sink:
-            for piece in table.to_batches():
-                sink.write_batch(piece)
-    return told
+    with pyarrow.parquet.ParquetWriter(path, table.schema) as sink:
+        for batch in table.to_batches():
+            sink.write_batch(batch)
 
 
 def _take_place(draft: Path, target: Path, *, replace: bool) -> None:
     old = None
-    # what has appeared since the folder was looked at makes the rename below fail
+    # files that appeared since the folder was checked make the rename below fail
     if replace and target.is_dir() and any(target.iterdir()) and _is_release(target):
         old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
         try:
@@ -278,10 +268,8 @@ def _unwritable(folder: Path) -> Refused:
 
 
 def defused(table: Any) -> tuple[Any, dict[str, int]]:
-    """The table with harmless text, and how many cells of each column were changed.
-
-    Only text can be a formula: a number below zero keeps its sign.
-    """
+    """The table with harmless text, and how many cells of each column were changed. Only text can
+    be a formula: a negative number keeps its sign."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,7 +1,7 @@
-"""Many methods and sizes of groups on one table: what each risks and what it is worth.
+"""Risk and utility of many methods and group sizes on one table.
 
-Every release is a preview: nothing is registered and nothing leaves. What is found was computed
-from the original and is for the holder alone.
+Every release is a preview: nothing is registered and nothing leaves. The results were computed from
+the original and are for the holder only.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ if TYPE_CHECKING:
 
 SIZES = (3, 5, 10, 25, 50)
 TRIED: Mapping[str, Mapping[str, Any]] = {"t-close": {"t": 2}}
-"""What a method is tried with where nothing else is said; t is a ratio of shares here."""
+"""Default options in a sweep; t is a ratio of shares here."""
 RISK = (
-    "Risk is what one and the same intruder finds, whatever the method: he has everybody's "
-    "quasi-identifiers, knows the groups, learns from the release how columns relate, and gives "
-    "each member of a group the value that fits best. It is the share of people who get the value "
-    "of their own record, in the confidential column where most do; without learning it would be "
-    "1/k at most. Without confidential columns it is the share of records that he links."
+    "Risk: the same attack on every method. The intruder knows everybody's quasi-identifiers and "
+    "the groups, learns from the release how columns relate, and assigns to each member of a group "
+    "the value that fits best. Risk is the share of people who receive the value of their own "
+    "record, in the confidential column where it is largest; random guessing would reach at most "
+    "1/k. Without confidential columns it is the share of records that the intruder links."
 )
 LOSS = (
-    "Loss is how far values moved, in shares of the width of their domain: root mean square over "
-    "all columns, changed or not."
+    "Loss: the change of values relative to the width of their domain, as the root mean square "
+    "over all columns, changed or not."
 )
 FIT = (
-    "Correlations is by how much they moved, on average. Told apart is how well a model tells "
-    "released rows from original ones: 0 not at all, 0.25 always."
+    "Correlations: their mean absolute change. Propensity: the score of a model that tries to "
+    "distinguish released rows from original ones, 0 if it cannot, 0.25 if it always can."
 )
 Methods = Iterable[str | tuple[str, Mapping[str, Any]]] | Mapping[str, Mapping[str, Any]]
-_HEAD = ("method", "k", "risk", "loss", "correlations", "told apart")
+_HEAD = ("method", "k", "risk", "loss", "correlations", "propensity")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
     """One method with one k on the table.
 
-    options: what else it was asked with.
+    options: its other options.
     risk: the share of people whose own value an intruder finds: 0 (safe) to 1; see `exposure`.
-    loss: how far values moved, as a share of their domains, over all columns: 0 is best.
-    correlation: how far correlations moved, on average; None with fewer than two numbers.
-    propensity: how well released rows are told from original ones: 0 to 0.25.
-    refused: why there is no such release; the others are then None.
+    loss: the change of values as a share of their domains, over all columns: 0 is best.
+    correlation: the mean change of correlations; None with fewer than two numbers.
+    propensity: how well a model distinguishes released from original rows: 0 to 0.25.
+    refused: why the release is refused; the numbers are then None.
     """
 
     method: str
@@ -74,20 +74,16 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """The method, with its own options."""
-        more = "".join(f", {name} = {value}" for name, value in self.options.items())
-        return f"{self.method}{more}"
+        """The method with its options."""
+        return self.method + "".join(f", {name} = {value}" for name, value in self.options.items())
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Advice:
-    """Which of the trials to take; None if none keeps to the risk. reason: why."""
+    """The recommended trial, None if none meets the risk limit, and the reason."""
 
     trial: Trial | None
     reason: str
-
-    def __str__(self) -> str:
-        return self.reason
 
     def __repr__(self) -> str:
         return self.reason
@@ -95,29 +91,29 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Sweep:
-    """What many releases of one table risk and are worth. For the holder alone."""
+    """Risk and utility of many releases of one table. For the holder only."""
 
     name: str
     trials: tuple[Trial, ...]
 
     def advise(self, risk: object) -> Advice:
-        """Of the trials whose risk is at most `risk`, the one with the least loss; of equals, the
-        one with the least risk."""
+        """The trial with the least loss, then the least risk, of those with at most `risk`."""
         most = allowed_risk(risk)
         made = [one for one in self.trials if one.risk is not None and one.loss is not None]
-        safe = sorted((one for one in made if exact(one.risk, "risk") <= most), key=_worth)
+        safe = [one for one in made if exact(one.risk, "risk") <= most]
+        safe.sort(key=lambda one: (one.loss or 0.0, one.risk or 0.0))
         limit = percent(float(most))
         if not safe:
             return Advice(trial=None, reason=_none(made, limit))
         best = safe[0]
         reason = (
-            f"Take {best.name}, k = {best.k}: an intruder finds the own values of "
-            f"{percent(best.risk or 0)} of the people, and {limit} is allowed; values moved by "
-            f"{percent(best.loss or 0)} of their domain, the least of {len(safe)} that keep to it."
+            f"Choose {best.name}, k = {best.k}: an intruder finds the value of "
+            f"{percent(best.risk or 0)} of the people, and {limit} is allowed. Its loss is "
+            f"{percent(best.loss or 0)}, the least of {len(safe)} releases within the limit."
         )
         other = next((one for one in safe if one.name != best.name), None)
         if other is not None:
-            reason += f" Next: {other.name}, k = {other.k}, with {percent(other.loss or 0)}."
+            reason += f" Next: {other.name}, k = {other.k}, loss {percent(other.loss or 0)}."
         return Advice(trial=best, reason=reason)
 
     def picture(self, *, narrow: bool = False) -> Picture:
@@ -129,31 +125,32 @@ class Sweep:
         return trade_off(lines, f"Risk and loss of releases of {self.name}", narrow=narrow)
 
     def section(self) -> Section:
-        """Its part of a report."""
+        """The section of a report."""
         head, *rows = self._rows()
         grid = Grid(head, rows, holder=True)
         blocks: list[Block] = [Paragraphs([RISK, LOSS, FIT], holder=True)]
         if any(one.risk is not None for one in self.trials):
-            caption = "Each dot is a release; its number is k"
+            caption = "Each dot is a release; the number is its k"
             roomy, narrow = (replace(self.picture(narrow=one), title="") for one in (False, True))
             figure = Figure(roomy, caption, grid, narrow)
             blocks.append(Figures([figure], holder=True, wide=True))
         return Section("Risk and utility of other choices", [*blocks, grid])
 
     def page(self, *, public: bool = False, advice: Advice | None = None) -> str:
-        """The report as one page, with what to take first; nothing of it is public."""
-        said: list[Section] = []
+        """The report as one page, with the recommendation first; no part of it is public."""
+        sections = [replace(self.section(), title="Risk and loss of each release")]
         if advice is not None:
-            said = [Section("What to take", [Paragraphs([advice.reason], holder=True, lead=True)])]
+            blocks = [Paragraphs([advice.reason], holder=True, lead=True)]
+            sections.insert(0, Section("Recommendation", blocks))
         document = Document(
-            f"Releases of {self.name} that were tried",
-            ["nothing was registered, and nothing has left", "for the holder alone"],
-            [*said, replace(self.section(), title="What each risks, and what it loses")],
+            f"Trial releases of {self.name}",
+            ["nothing was registered, and nothing has left", "for the holder only"],
+            sections,
         )
         return (document.public() if public else document).html()
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts as JSON has them."""
+        """The facts of `to_json`."""
         keys = ("method", "k", "risk", "loss", "correlation", "propensity", "refused")
         return {
             "for": "the holder alone",
@@ -179,7 +176,7 @@ class Sweep:
             rows.append([one.name, str(one.k), *shares, far, shortly(one.propensity or 0)])
         return rows
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [*text_table(self._rows(), left=1), "", *map(hanging, (RISK, LOSS, FIT))]
         reasons: dict[tuple[str, str], list[int]] = {}
         for one in self.trials:
@@ -189,28 +186,21 @@ class Sweep:
             lines.append(hanging(f"{name}, k = {', '.join(map(str, sizes))}: {reason}"))
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return str(self)
-
 
 def allowed_risk(risk: object) -> Fraction:
-    """A share of people whose values an intruder may find; refused if it is none."""
+    """The share of people whose value an intruder may find, from 0 to 1."""
     most = exact(risk, "risk")
     if not 0 <= most <= 1:
         raise refuse("publish.risk-not-a-share", risk=risk)
     return most
 
 
-def _worth(one: Trial) -> tuple[float, float]:
-    return one.loss or 0.0, one.risk or 0.0
-
-
 def _none(made: Sequence[Trial], limit: str) -> str:
     if not made:
-        return "None of these releases can be made."
+        return "All of these releases are refused."
     least = min(made, key=lambda one: one.risk or 0.0)
     return (
-        f"None of these keeps to {limit}. The least risk is {percent(least.risk or 0)}, of "
+        f"No release is within {limit}. The least risk is {percent(least.risk or 0)}, of "
         f"{least.name}, k = {least.k}. Try a larger k, or other methods."
     )
 
@@ -224,47 +214,52 @@ def sweep(
     methods: Methods = ("microaggregate", "swap"),
     progress: Callable[[str], None] | None = None,
 ) -> Sweep:
-    """What releases of a table risk and are worth, for several methods and sizes of groups.
+    """Risk and utility of releases of a table, for several methods and group sizes.
 
     Guarantee
         Only previews are made: nothing is registered, and no table leaves. A release that would be
-        refused is listed with the reason. Methods that have a price are not tried, for looking at
-        them costs it: see `tn.plan_release`.
+        refused is listed with the reason. Methods that have a price are not tried, because a
+        preview would cost it: see `tn.plan_release`.
 
     Parameters
         source: the table; None for the schema's own source.
         k: the least numbers of units in a group.
         methods: names; with further options as pairs, ("swap", {"by": "each-confidential"}), or as
-            a mapping from name to options. `t-close` is tried with t = 2 if no other is named.
-        progress: is told the name of each release when it begins.
+            a mapping from name to options. `t-close` is tried with t = 2 by default.
+        progress: receives the name of each release when it begins.
     """
     asked = _methods(methods)
-    sizes = sorted({whole(size, "k", least=2) for size in _listed(k)})
+    listed = [k] if isinstance(k, int | str | Fraction) else list(k)
+    sizes = sorted({whole(size, "k", least=2) for size in listed})
     if not asked or not sizes:
         raise refuse("publish.nothing-to-sweep")
     described = Schema.load(schema) if isinstance(schema, str | os.PathLike) else schema
     table = source
     if source is not None and not isinstance(source, str | os.PathLike):
-        rows = open_rows(source)  # once, for a stream cannot be read again
-        table = _arrow(rows.read(rows.names))
+        import pyarrow
+
+        rows = open_rows(source)  # once: a stream cannot be read again
+        table = pyarrow.table(dict(rows.read(rows.names)))
     trials = []
     for method, options in asked:
         for size in sizes:
             if progress is not None:
                 progress(f"{method}, k = {size}")
             trials.append(_tried(table, described, method, size, options))
-    return Sweep(name=_name(described), trials=tuple(trials))
+    named: Any = described
+    name = named["table"]["name"] if isinstance(named, Mapping) else named.name
+    return Sweep(name=str(name), trials=tuple(trials))
 
 
 def _tried(source: object, schema: Any, method: str, k: int, options: Mapping[str, Any]) -> Trial:
-    told: dict[str, Any] = {"method": method, "k": k, "options": options}
+    asked: dict[str, Any] = {"method": method, "k": k, "options": options}
     try:
         made = publish(source, schema=schema, method=method, k=k, preview=True, **options)
     except Refused as refusal:
-        return Trial(**told, refused=str(refusal))
+        return Trial(**asked, refused=str(refusal))
     use: Any = made.utility
     return Trial(
-        **told,
+        **asked,
         risk=exposure(made.risk),
         loss=loss(use),
         correlation=None if use.correlation is None else use.correlation.mean,
@@ -273,11 +268,11 @@ def _tried(source: object, schema: Any, method: str, k: int, options: Mapping[st
 
 
 def exposure(risk: Risk | None) -> float:
-    """The share of people whose own value one intruder finds, the same for every method: who has
-    everybody's quasi-identifiers, knows the groups, and learns how columns relate.
+    """The share of people whose own value is found by an intruder who knows everybody's
+    quasi-identifiers and the groups, and learns how columns relate; the same for every method.
 
-    One who has the confidential values as well would link most records of any truthful table, and
-    learn nothing by it; methods that move values would look safe against him.
+    An intruder who also knew the confidential values would link most records of any truthful table
+    and learn nothing by it; methods that permute values would seem safe against them.
     """
     if risk is None:
         return 0.0
@@ -288,7 +283,7 @@ def exposure(risk: Risk | None) -> float:
 
 
 def loss(use: Utility) -> float:
-    """How far values moved: root mean square over all columns, each over its domain."""
+    """The change of values relative to their domains: root mean square over all columns."""
     moved = [value for _, value in use.relative_by_column]
     return math.sqrt(sum(value**2 for value in moved) / max(len(moved), 1))
 
@@ -307,17 +302,3 @@ def _methods(given: Methods) -> list[tuple[str, dict[str, Any]]]:
             raise refuse("publish.method-without-k", method=name)
         made.append((name, {**TRIED.get(name, {}), **options}))
     return made
-
-
-def _listed(k: Any) -> list[Any]:
-    return [k] if isinstance(k, int | str | Fraction) else list(k)
-
-
-def _arrow(columns: Mapping[str, Any]) -> Any:
-    import pyarrow
-
-    return pyarrow.table(dict(columns))
-
-
-def _name(schema: Any) -> str:
-    return str(schema["table"]["name"] if isinstance(schema, Mapping) else schema.name)

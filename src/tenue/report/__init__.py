@@ -1,12 +1,10 @@
-"""Facts as pictures and pages.
+"""Charts and reports. It draws what it is given, and reads no rows.
 
-plot                             anything of Tenue as a chart
+plot                             any object of Tenue as a chart
 Chart                            a chart: PNG, SVG, a page
 write                            the report of a release, a comparison or a sweep, as one page
 Picture, Panel, Axis             what a chart shows, made by hand
-Curve, Bars, Lengths, Dots, Spans, Rule, Band, Cells, Words     what is in a panel
-
-It draws what it is handed, and reads no rows itself.
+Curve, Bars, Lengths, Dots, Spans, Rule, Band, Cells, Words     what a panel contains
 """
 
 from __future__ import annotations
@@ -31,8 +29,7 @@ if TYPE_CHECKING:
         Spans,
         Words,
     )
-    from .plot import plot
-    from .write import write
+    from .plot import plot, write
 
 __all__ = [
     "Axis",
@@ -57,7 +54,6 @@ lazily(
     {
         ".chart": "Chart",
         ".picture": "Axis Band Bars Cells Curve Dots Lengths Panel Picture Rule Spans Words",
-        ".plot": "plot",
-        ".write": "write",
+        ".plot": "plot write",
     },
 )

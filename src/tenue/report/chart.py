@@ -1,15 +1,16 @@
-"""A chart that is drawn, shown and saved: PNG, SVG or a page, without a network or a browser.
+"""Charts: drawn, shown and saved as PNG, SVG or a page, without a network or a browser.
 
 Guarantee
-    Texts are only ever data: no title, name or value of a table becomes part of a formula, an
-    address or the name of a field.
+    Texts are only data: no title, name or value of a table becomes part of a formula, an address or
+    the name of a field.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,6 @@ from .picture import (
     Mark,
     Panel,
     Picture,
-    Place,
     Rule,
     Spans,
     Words,
@@ -37,15 +37,15 @@ from .theme import LIGHT, THEMES, config, heat
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _LONG_LABEL = 190
 _APART = 60
-"""How many pixels lie between two ticks, about."""
+"""About how many pixels are between two ticks."""
 _FEW_NAMES = 8
-"""More names below an axis stand upright."""
+"""More names below an axis are written vertically."""
 Colours = Mapping[str, str]
 Layer = dict[str, Any]
 
 
 def specification(picture: Picture, colours: Colours) -> dict[str, Any]:
-    """The whole chart."""
+    """The chart in Vega-Lite."""
     panels = [_panel(panel, colours) for panel in picture.panels]
     title: dict[str, Any] = {"text": picture.title, "fontSize": 20, "offset": 22}
     if picture.subtitle:
@@ -61,9 +61,7 @@ def specification(picture: Picture, colours: Colours) -> dict[str, Any]:
 
 def _panel(panel: Panel, colours: Colours) -> dict[str, Any]:
     axes = {"x": _axis(panel.x, "x", panel.width), "y": _axis(panel.y, "y", panel.height)}
-    layers = [
-        layer for mark in panel.marks for layer in _DRAW[type(mark)](mark, panel, axes, colours)
-    ]
+    layers = [_DRAW[type(mark)](mark, panel, axes, colours) for mark in panel.marks]
     made: dict[str, Any] = {"width": panel.width, "height": panel.height, "layer": layers}
     if panel.title:
         made["title"] = {"text": panel.title, "frame": "group"}
@@ -92,96 +90,89 @@ def _axis(axis: Axis, field: str, long: int) -> dict[str, Any]:
         scale["type"] = "log"
     if axis.low is not None and axis.high is not None:
         scale["domain"] = [axis.low, axis.high]
-    elif axis.low is not None:
-        scale["domainMin"] = axis.low
-    elif axis.high is not None:
-        scale["domainMax"] = axis.high
+    elif axis.low is not None or axis.high is not None:
+        end = "domainMax" if axis.low is None else "domainMin"
+        scale[end] = axis.high if axis.low is None else axis.low
     return {"type": "quantitative", "axis": shown, "scale": scale}
 
 
-def _layer(mark: Layer, rows: list[dict[str, Any]], **encoding: dict[str, Any]) -> Layer:
-    return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
+def _layer(look: Layer, rows: Sequence[Layer], axes: Layer, **channels: str | Layer) -> Layer:
+    """One layer. A channel is the name of a field, or its whole encoding."""
+    encoding = {
+        channel: {"field": one, **axes.get(channel, {})} if isinstance(one, str) else one
+        for channel, one in channels.items()
+    }
+    return {"data": {"values": rows}, "mark": look, "encoding": encoding}
 
 
-def _curve(mark: Curve, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+def _curve(mark: Curve, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "line", "color": colours[mark.tone], "strokeWidth": mark.width, "clip": True}
     look |= {"strokeJoin": "round", "interpolate": "step-after" if mark.steps else "linear"}
     if mark.dashed:
         look["strokeDash"] = [6, 4]
     rows = [{"x": x, "y": y, "o": place} for place, (x, y) in enumerate(mark.points)]
     order = {"field": "o", "type": "quantitative"}  # as given, not from left to right
-    across = {"x": {"field": "x", **axes["x"]}, "y": {"field": "y", **axes["y"]}}
-    return [_layer(look, rows, **across, order=order)]
+    return _layer(look, rows, axes, x="x", y="y", order=order)
 
 
-def _bars(mark: Bars, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+def _bars(mark: Bars, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "rect", "color": colours[mark.tone], "opacity": mark.opacity, "clip": True}
     floor = panel.y.low or 0
     rows = [{"a": a, "b": b, "h": h, "z": floor} for a, b, h in mark.bars]
-    across = {"x": {"field": "a", **axes["x"]}, "x2": {"field": "b"}}
-    return [_layer(look, rows, **across, y={"field": "h", **axes["y"]}, y2={"field": "z"})]
+    return _layer(look, rows, axes, x="a", x2="b", y="h", y2="z")
 
 
-def _lengths(mark: Lengths, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+def _lengths(mark: Lengths, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "bar", "color": colours[mark.tone], "height": mark.thick, "clip": True}
     look |= {"yOffset": mark.shift, "cornerRadiusEnd": 2}
     rows = [{"n": name, "v": value, "z": panel.x.low or 0} for name, value in mark.bars]
-    across = {"x": {"field": "z", **axes["x"]}, "x2": {"field": "v"}}
-    return [_layer(look, rows, **across, y={"field": "n", **axes["y"]})]
+    return _layer(look, rows, axes, x="z", x2="v", y="n")
 
 
-def _dots(mark: Dots, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+def _dots(mark: Dots, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "circle", "color": colours[mark.tone], "size": 3.1416 * mark.size**2}
     look |= {"opacity": 1}
     if mark.ring:
         look |= {"stroke": colours["paper"], "strokeWidth": 1.5}
     rows = [{"x": x, "y": y} for x, y in mark.points]
-    return [_layer(look, rows, x={"field": "x", **axes["x"]}, y={"field": "y", **axes["y"]})]
+    return _layer(look, rows, axes, x="x", y="y")
 
 
-def _spans(mark: Spans, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+def _spans(mark: Spans, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "rule", "color": colours[mark.tone], "strokeWidth": mark.width, "clip": True}
     look |= {"strokeCap": "round", "opacity": mark.opacity}
     rows = [{"n": name, "a": low, "b": high} for name, low, high in mark.spans]
-    across = {"x": {"field": "a", **axes["x"]}, "x2": {"field": "b"}}
-    return [_layer(look, rows, **across, y={"field": "n", **axes["y"]})]
+    return _layer(look, rows, axes, x="a", x2="b", y="n")
 
 
-def _rule(mark: Rule, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+def _rule(mark: Rule, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "rule", "color": colours[mark.tone], "strokeWidth": 1.5}
     look |= {"strokeDash": list(mark.dashes)}
-    return [_layer(look, [{"v": mark.at}], **{mark.axis: {"field": "v", **axes[mark.axis]}})]
+    return _layer(look, [{"v": mark.at}], axes, **{mark.axis: "v"})
 
 
-def _band(mark: Band, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+def _band(mark: Band, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "rect", "color": colours["band"], "clip": True}
-    ends = [{"a": mark.low, "b": mark.high}]
-    return [_layer(look, ends, x={"field": "a", **axes["x"]}, x2={"field": "b"})]
+    return _layer(look, [{"a": mark.low, "b": mark.high}], axes, x="a", x2="b")
 
 
-def _cells(mark: Cells, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+def _cells(mark: Cells, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     rows = [{"x": x, "y": y, "c": colours[heat(share)]} for x, y, share in mark.cells]
     fill = {"field": "c", "type": "nominal", "scale": None}
-    across = {"x": {"field": "x", **axes["x"]}, "y": {"field": "y", **axes["y"]}}
     look = {"type": "rect", "stroke": colours["paper"], "strokeWidth": 1}
-    return [_layer(look, rows, **across, color=fill)]
+    return _layer(look, rows, axes, x="x", y="y", color=fill)
 
 
-def _words(mark: Words, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+def _words(mark: Words, panel: Panel, axes: Layer, colours: Colours) -> Layer:
     look = {"type": "text", "color": colours[mark.tone], "fontSize": mark.size, "align": mark.align}
     look |= {"fontWeight": 600 if mark.bold else "normal", "dx": mark.right, "dy": mark.down}
-    row: dict[str, Place] = {"t": mark.text}
-    where: dict[str, dict[str, Any]] = {"text": {"field": "t", "type": "nominal"}}
-    for field, place in (("x", mark.x), ("y", mark.y)):
-        if place is None:
-            where[field] = {"value": 0}
-        else:
-            row[field] = place
-            where[field] = {"field": field, **axes[field]}
-    return [_layer(look, [row], **where)]
+    text, start = {"field": "t", "type": "nominal"}, {"value": 0}
+    x, y = (start if mark.x is None else "x"), (start if mark.y is None else "y")
+    row = {"t": mark.text, "x": mark.x, "y": mark.y}
+    return _layer(look, [row], axes, text=text, x=x, y=y)
 
 
-_DRAW: dict[type[Mark], Callable[[Any, Panel, Layer, Colours], list[Layer]]] = {
+_DRAW: dict[type[Mark], Callable[[Any, Panel, Layer, Colours], Layer]] = {
     Curve: _curve,
     Bars: _bars,
     Lengths: _lengths,
@@ -192,10 +183,10 @@ _DRAW: dict[type[Mark], Callable[[Any, Panel, Layer, Colours], list[Layer]]] = {
     Cells: _cells,
     Words: _words,
 }
-"""Whoever adds a mark draws it here."""
+"""How each kind of mark is drawn; a new one is added here."""
 
 
-# What vl-convert draws, made fit for a page: smaller, with names of its own and a title.
+# -- The output of vl-convert, prepared for a page: smaller, with unique names and a title ---------
 
 _TAG = re.compile(r"<[a-zA-Z][^<>]*>")
 _COLOUR = re.compile(r'\b(fill|stroke)="(#[0-9a-fA-F]{6})"')
@@ -208,16 +199,16 @@ _VARIABLE: Mapping[str, str] = {colour: name for name, colour in LIGHT.items()}
 
 
 def fitted(svg: str, told: str, prefix: str = "clip", *, variable: bool = False) -> str:
-    """The drawing with a title for readers of screens.
+    """Adds a title for screen readers.
 
     Parameters
-        told: what it shows.
-        prefix: begins every name, so that several drawings share a page.
-        variable: whether colours follow the page: each becomes a variable of the style sheet.
+        told: the title.
+        prefix: begins every name, so that several drawings can share a page.
+        variable: whether colours become variables of the page's style sheet.
     """
     drawn = _TAG.sub(lambda tag: _NEEDLESS.sub("", tag[0]), svg.strip())
     drawn = _EMPTY.sub("", drawn)
-    names: dict[str, str] = {}  # those of vl-convert count on from one drawing to the next
+    names: dict[str, str] = {}  # those of vl-convert repeat in other drawings
 
     def renamed(found: re.Match[str]) -> str:
         return found[1] + names.setdefault(found[2], f"{prefix}{len(names)}")
@@ -227,7 +218,7 @@ def fitted(svg: str, told: str, prefix: str = "clip", *, variable: bool = False)
         drawn = _TAG.sub(lambda tag: _COLOUR.sub(_as_variable, tag[0]), drawn)
     opening = _OPENING.match(drawn)
     if opening is None:
-        raise ValueError("this is no drawing")
+        raise ValueError("not an SVG drawing")
     size = dict(_SIZE.findall(opening[0]))
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size["width"]} {size["height"]}" '
@@ -241,8 +232,6 @@ def _as_variable(found: re.Match[str]) -> str:
     name = _VARIABLE.get(found[2].lower())
     return found[0] if name is None else f'{found[1]}="var(--{name}, {found[2]})"'
 
-
-# A chart that is drawn, shown and saved: PNG, SVG or a page, without a network or a browser.
 
 KINDS = (".png", ".svg", ".html")
 _SHARPNESS = 2
@@ -277,32 +266,32 @@ class Chart:
             )
 
     def specification(self) -> dict[str, Any]:
-        """The chart in Vega-Lite, for whoever draws it elsewhere."""
+        """The chart in Vega-Lite, to draw it elsewhere."""
         return specification(self.picture, THEMES[self.theme])
 
     def svg(self) -> str:
         """A drawing that stands alone."""
-        return fitted(_drawn(self.specification()), self._told)
+        return fitted(_converter().vegalite_to_svg(self.specification()), self._told)
 
     def inline_svg(self, prefix: str) -> str:
-        """A drawing for a page that sets the colours; `prefix` keeps its names apart."""
-        drawn = _drawn(specification(self.picture, LIGHT))
+        """A drawing for a page that sets the colours; `prefix` makes its names unique."""
+        drawn = _converter().vegalite_to_svg(specification(self.picture, LIGHT))
         return fitted(drawn, self._told, prefix, variable=True)
 
     def png(self) -> bytes:
-        """A picture of points, sharp on any screen."""
+        """A bitmap, sharp on any screen."""
         drawn: bytes = _converter().vegalite_to_png(self.specification(), scale=_SHARPNESS)
         return drawn
 
     def html(self) -> str:
-        """A page with the chart alone, light or dark as the reader has it."""
+        """A page with the chart only, light or dark by the reader's setting."""
         from .document import page
 
         figure = f"<figure>{self.inline_svg('c')}</figure>"
         return page(self.picture.title or self._told, figure, plain=True)
 
     def to_altair(self) -> Any:
-        """The same as a chart of Altair, to go on with."""
+        """The chart as an Altair chart, to work on."""
         try:
             import altair
         except ImportError:
@@ -310,22 +299,19 @@ class Chart:
         return altair.Chart.from_dict(self.specification())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file; how its name ends decides what it is."""
+        """Writes a file, whose kind follows from the ending of its name."""
         target = Path(path)
         kind = target.suffix.lower()
         if kind not in KINDS:
             raise refuse("report.unknown-chart-format", name=target.name)
-        made = {".png": self.png, ".svg": self._svg_file, ".html": self._html_file}[kind]()
+        if kind == ".png":
+            data = self.png()
+        else:
+            data = (self.html() if kind == ".html" else self.svg() + "\n").encode()
         try:
-            target.write_bytes(made)
+            target.write_bytes(data)
         except OSError:
             raise refuse("report.chart-not-writable", name=target.name) from None
-
-    def _svg_file(self) -> bytes:
-        return (self.svg() + "\n").encode()
-
-    def _html_file(self) -> bytes:
-        return self.html().encode()
 
     @property
     def _told(self) -> str:
@@ -346,13 +332,6 @@ def _converter() -> Any:
     return vl_convert
 
 
-def _drawn(made: dict[str, Any]) -> str:
-    drawn: str = _converter().vegalite_to_svg(made)
-    return drawn
-
-
 def can_draw() -> bool:
-    """Whether the extra that draws is installed."""
-    import importlib.util
-
+    """Whether the extra for charts is installed."""
     return importlib.util.find_spec("vl_convert") is not None

@@ -1,12 +1,12 @@
 """A report as sections of text, figures and charts, written as one page of HTML.
 
 Guarantee
-    The browser is told to fetch nothing and to run nothing: only the one style sheet in the page
-    counts, by its digest. So even a text that was not escaped could neither run nor phone home.
+    The page fetches nothing and runs nothing: its policy allows only its own style sheet, by
+    digest. Even a text that was not escaped could neither run nor send anything.
 
 Guarantee
     Every text is escaped. What was computed from an original is marked for its holder, block by
-    block, and `public` leaves exactly that out.
+    block, and `public` leaves out exactly that.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def page(title: str, body: str, *, plain: bool = False) -> str:
     """The page.
 
     Parameters
-        title: its name, which is escaped here.
-        body: what it holds, of which every text is escaped.
-        plain: whether it is one chart, which has no margins to speak of.
+        title: is escaped here.
+        body: HTML, with every text escaped.
+        plain: whether it is one chart, with narrow margins.
     """
     style = sheet()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -54,7 +54,7 @@ def page(title: str, body: str, *, plain: bool = False) -> str:
 
 @cache
 def sheet() -> str:
-    """The style sheet: the colours of the theme, light and dark, then the rules."""
+    """The style sheet: the colours of both themes, then the rules."""
     light, dark = (
         "".join(f"--{name}:{colour};" for name, colour in colours.items())
         for colours in (LIGHT, DARK)
@@ -66,23 +66,20 @@ def sheet() -> str:
     )
 
 
-# -- A report as sections of text, figures and charts, written as one page -------------------------
-
 HOLDER = "for the holder"
 WITHOUT_CHARTS = (
-    'Charts are left out, for they are not installed: pip install "tenue[report]". Their numbers '
-    "stand in tables instead."
+    'Charts are not installed (pip install "tenue[report]"); tables show their numbers instead.'
 )
 _NUMBER = re.compile(
     r"((less|more) than |< )?[+-]?[0-9][0-9,]*(\.[0-9]+)?(e[+-]?[0-9]+)?( %)?|infinite|refused"
 )
 _MANY = range(3, 6)
-"""So many cells stand below the name of their row on a telephone (`page.css`)."""
+"""Rows with so many cells have their name above them on a telephone (`page.css`)."""
 _NAME = re.compile(r"`([^`]+)`")
 
 
 class Drawn:
-    """Counts the drawings of a page, so that their names stay apart."""
+    """Counts the drawings of a page, so that their names are unique."""
 
     def __init__(self) -> None:
         self.charts = can_draw()
@@ -105,12 +102,12 @@ class Block(Protocol):
     def html(self, drawn: Drawn) -> str: ...
 
     def public(self) -> Sequence[Block]:
-        """What is left of it for everybody else."""
+        """The part of it that may leave."""
         ...
 
 
 class _AllOrNothing:
-    """A block that leaves as it is or not at all."""
+    """A block that leaves unchanged or not at all."""
 
     holder: bool
 
@@ -119,13 +116,13 @@ class _AllOrNothing:
 
 
 def prose(text: str) -> str:
-    """A sentence, escaped; `names` between backticks in their own type."""
+    """A sentence, escaped; `names` in backticks are set as code."""
     return _NAME.sub(r"<code>\1</code>", escaped(text))
 
 
 @dataclass(frozen=True)
 class Paragraphs(_AllOrNothing):
-    """Sentences. `lead` for the one that matters most."""
+    """Sentences; `lead` for the most important one."""
 
     texts: Sequence[str]
     holder: bool = False
@@ -138,7 +135,7 @@ class Paragraphs(_AllOrNothing):
 
 @dataclass(frozen=True)
 class Bullets(_AllOrNothing):
-    """A list. `alarm` for what should keep somebody from publishing."""
+    """A list; `alarm` for warnings."""
 
     texts: Sequence[str]
     holder: bool = False
@@ -202,18 +199,17 @@ class Grid(_AllOrNothing):
         return f'<div class="wide"><table{kind}>{top}<tbody>{body}</tbody></table></div>'
 
     def _counts(self, at: int) -> bool:
-        """Whether a column with a head holds numbers only, so that their digits stand below each
-        other."""
+        """Whether a column with a head holds only numbers, which are aligned to the right."""
         cells = [row[at] for row in self.rows if row[at]]
         return at > 0 and bool(self.head[at] and cells) and all(map(_NUMBER.fullmatch, cells))
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its words.
+    """A chart with its caption.
 
-    rows: its numbers, for where it cannot be drawn.
-    narrow: how it is drawn on a telephone, if otherwise.
+    rows: its numbers, if it cannot be drawn.
+    narrow: another drawing for telephones.
     """
 
     picture: Picture
@@ -224,9 +220,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Charts side by side, under one key: which colour is what.
+    """Charts side by side, under one key of colours.
 
-    instead: what everybody else sees, of figures for the holder.
+    instead: what is public instead, for figures for the holder.
     wide: whether each takes the whole width.
     """
 
@@ -270,20 +266,14 @@ class Section:
 
     def html(self, drawn: Drawn, place: int) -> str:
         holder = all(block.holder for block in self.blocks)
-        mark = _mark() if holder else ""
-        parts = []
+        badge = f' <span class="mark">{HOLDER}</span>'
+        body = ""
         for block in self.blocks:
             inside = block.html(drawn)
-            if block.holder and not holder:
-                inside = f'<div class="holder">{_mark()}{inside}</div>'
-            parts.append(inside)
-        return (
-            f'<section id="s{place}"><h2>{prose(self.title)}{mark}</h2>{"".join(parts)}</section>'
-        )
-
-
-def _mark() -> str:
-    return f' <span class="mark">{HOLDER}</span>'
+            marked = block.holder and not holder
+            body += f'<div class="holder">{badge}{inside}</div>' if marked else inside
+        title = prose(self.title) + (badge if holder else "")
+        return f'<section id="s{place}"><h2>{title}</h2>{body}</section>'
 
 
 @dataclass(frozen=True)
@@ -291,7 +281,7 @@ class Document:
     """A report.
 
     facts: a few words below the title.
-    keep: what its holder must know before handing it on; shown only while something is marked.
+    keep: what the holder must know before sharing it; shown only if a part is for the holder.
     """
 
     title: str
@@ -306,20 +296,18 @@ class Document:
         return any(block.holder for section in self.sections for block in section.blocks)
 
     def public(self) -> Document:
-        """What may leave: the same without all that is marked."""
-        left = []
-        for section in self.sections:
-            blocks = [part for block in section.blocks for part in block.public()]
-            if blocks:
-                left.append(replace(section, blocks=blocks))
-        return replace(self, sections=left)
+        """What may leave: the same without the parts for the holder."""
+        sections = [
+            replace(section, blocks=[part for block in section.blocks for part in block.public()])
+            for section in self.sections
+        ]
+        return replace(self, sections=[section for section in sections if section.blocks])
 
     def html(self) -> str:
         """One page that stands alone."""
         drawn = Drawn()
-        head = f"<h1>{prose(self.title)}</h1>"
-        head += '<p class="facts">' + "".join(f"<span>{prose(f)}</span>" for f in self.facts)
-        head += "</p>"
+        facts = "".join(f"<span>{prose(fact)}</span>" for fact in self.facts)
+        head = f'<h1>{prose(self.title)}</h1><p class="facts">{facts}</p>'
         if self.for_holder and self.keep:
             head += f'<p class="keep">{prose(self.keep)}</p>'
         if not drawn.charts:
@@ -333,7 +321,4 @@ class Document:
             section.html(drawn, place) + "\n" for place, section in enumerate(self.sections)
         )
         foot = f"<footer><p>{prose(self.foot)}</p></footer>" if self.foot else ""
-        return page(
-            self.title,
-            f"<header>{head}</header>\n{nav}<main>{body}</main>\n{foot}",
-        )
+        return page(self.title, f"<header>{head}</header>\n{nav}<main>{body}</main>\n{foot}")

@@ -1,4 +1,4 @@
-"""What was measured of a table, as pictures small enough for a phone."""
+"""What was measured about a table, as charts small enough for a phone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..evaluate.two_tables.distribution import Marginal, moment
 from ..text import many, percent, shortly
-from .picture import Axis, Bars, Cells, Curve, Lengths, Mark, Panel, Picture, Rule, Words
+from .picture import Align, Axis, Bars, Cells, Curve, Lengths, Mark, Panel, Picture, Rule, Words
 
 BEFORE, AFTER = "third", "main"
 """The colours of the original and of the release."""
@@ -20,54 +20,56 @@ _MOST_SIZES = 30
 _MOST_WRITTEN = 5
 """A heat map of so few columns has room for its numbers."""
 _STRONG = 0.7
-"""From here on its colour is so strong that a number on it has the colour of the paper."""
+"""A correlation above it has a dark cell, with its number in the colour of the paper."""
+_MOST_DRAWN = 9
 _LONGEST = 22
 
 
 def marginal(found: Marginal) -> Picture:
-    """One column: the original behind, the release before it."""
-    return Picture("", [marginal_panel(found)], told=f"How {found.name} is distributed")
+    """The distribution of one column: the original behind, the release in front."""
+    return Picture("", [_marginal_panel(found)], told=f"How {found.name} is distributed")
 
 
-def marginal_panel(found: Marginal, *, titled: bool = False) -> Panel:
-    """The same as a panel among others, with its name above."""
-    panel = _of_words(found) if not found.edges else _of_numbers(found)
-    return replace(panel, title=_distinct([found.name])[0]) if titled else panel
+def marginals_picture(title: str, columns: Sequence[Marginal]) -> Picture:
+    """The first columns of a release, each with its name, beside the original if that is known."""
+    compared = bool(columns) and columns[0].before is not None
+    key = "grey: the original, blue: the release; for the holder only"
+    panels = [
+        replace(_marginal_panel(one), title=_distinct([one.name])[0])
+        for one in columns[:_MOST_DRAWN]
+    ]
+    return Picture(title, panels, key if compared else "the released table", across=3)
+
+
+def _marginal_panel(found: Marginal) -> Panel:
+    return _of_words(found) if not found.edges else _of_numbers(found)
 
 
 def _of_numbers(found: Marginal) -> Panel:
-    bins = list(zip(found.edges, found.edges[1:], strict=False))
+    edges = found.edges
     marks: list[Mark] = []
-    if found.before is not None:
-        bars = [(low, high, share) for (low, high), share in zip(bins, found.before, strict=True)]
-        marks.append(Bars(bars, BEFORE, opacity=0.45))
     if found.before is None:
-        bars = [(low, high, share) for (low, high), share in zip(bins, found.after, strict=True)]
-        marks.append(Bars(bars, AFTER))
+        marks.append(Bars(list(zip(edges, edges[1:], found.after, strict=False)), AFTER))
     else:
-        steps = [(found.edges[0], 0.0)]
-        steps += [(low, share) for (low, _), share in zip(bins, found.after, strict=True)]
-        steps += [(found.edges[-1], found.after[-1]), (found.edges[-1], 0.0)]
+        bars = list(zip(edges, edges[1:], found.before, strict=False))
+        steps = [(edges[0], 0.0), *zip(edges, found.after, strict=False)]
+        steps += [(edges[-1], found.after[-1]), (edges[-1], 0.0)]
+        marks.append(Bars(bars, BEFORE, opacity=0.45))
         marks.append(Curve(steps, AFTER, width=2, steps=True))
-    top = max(*found.after, *(found.before or ()), 1e-9)
-    x = Axis(low=found.edges[0], high=found.edges[-1], write="~s" if _large(found) else "")
+    large = max(map(abs, edges)) >= 10_000
+    x = Axis(low=edges[0], high=edges[-1], write="~s" if large else "", shown=not found.time)
     if found.time:
-        x = Axis(low=found.edges[0], high=found.edges[-1], shown=False)
-        marks += _days(found)
-    y = Axis(low=0, high=1.08 * top, write=".0%" if top > 0.03 else ".1%", grid=True)
-    return Panel(marks, x=x, y=y, width=WIDTH - 60, height=_HEIGHT)
+        aligned: tuple[tuple[float, Align], ...] = ((edges[0], "left"), (edges[-1], "right"))
+        marks += [
+            Words(moment(end), end, 0.0, tone="quiet", down=16, align=align)
+            for end, align in aligned
+        ]
+    return Panel(marks, x=x, y=_share_axis(found, 1.08), width=WIDTH - 60, height=_HEIGHT)
 
 
-def _large(found: Marginal) -> bool:
-    return max(map(abs, found.edges)) >= 10_000
-
-
-def _days(found: Marginal) -> list[Mark]:
-    ends = found.edges[0], found.edges[-1]
-    return [
-        Words(moment(ends[0]), ends[0], 0.0, tone="quiet", down=16),
-        Words(moment(ends[1]), ends[1], 0.0, tone="quiet", down=16, align="right"),
-    ]
+def _share_axis(found: Marginal, room: float) -> Axis:
+    top = max(*found.after, *(found.before or ()), 1e-9)
+    return Axis(low=0, high=room * top, write=".0%" if top > 0.03 else ".1%", grid=True)
 
 
 def _of_words(found: Marginal) -> Panel:
@@ -78,20 +80,19 @@ def _of_words(found: Marginal) -> Panel:
         pairs = list(zip(names, found.before, strict=True))
         marks.append(Lengths(pairs, BEFORE, shift=-shift, thick=11))
     marks.append(Lengths(list(zip(names, found.after, strict=True)), AFTER, shift=shift, thick=11))
-    top = max(*found.after, *(found.before or ()), 1e-9)
-    x = Axis(low=0, high=1.05 * top, write=".0%" if top > 0.03 else ".1%", grid=True)
     height = (_ROW if shift else 20) * len(names)
-    return Panel(marks, x=x, y=Axis(names=names), width=WIDTH - 130, height=height)
+    x, y = _share_axis(found, 1.05), Axis(names=names)
+    return Panel(marks, x=x, y=y, width=WIDTH - 130, height=height)
 
 
 def _distinct(words: Sequence[str], longest: int = _LONGEST) -> tuple[str, ...]:
-    """The words cut so that they fit beside a chart, and still different: those that begin alike
-    lose their middle instead of their end."""
-    cut = [word if len(word) <= longest else word[: longest - 1] + "…" for word in words]
+    """The words, shortened to fit beside a chart, and still different: where beginnings agree, the
+    middle is left out instead of the end."""
+    shortened = [word if len(word) <= longest else word[: longest - 1] + "…" for word in words]
     half = longest // 2
     made: list[str] = []
-    for word, short in zip(words, cut, strict=True):
-        if cut.count(short) > 1 and len(word) > longest:
+    for word, short in zip(words, shortened, strict=True):
+        if shortened.count(short) > 1 and len(word) > longest:
             short = f"{word[: longest - half - 1]}…{word[-half:]}"
         while short in made:
             short += "\N{ZERO WIDTH SPACE}"
@@ -113,22 +114,15 @@ def correlations(pairs: Mapping[tuple[str, str], float], what: str) -> Picture:
     marks: list[Mark] = [Cells(cells)]
     if len(names) <= _MOST_WRITTEN:
         side = max(side, 44 * len(names))
-        marks += [
-            Words(
-                f"{share:z.2f}",
-                one,
-                other,
-                "paper" if abs(share) >= _STRONG else "ink",
-                align="center",
-            )
-            for one, other, share in cells
-        ]
+        for one, other, share in cells:
+            tone = "paper" if abs(share) >= _STRONG else "ink"
+            marks.append(Words(f"{share:z.2f}", one, other, tone, align="center"))
     told = f"Correlations {what}, every two of {many(len(names), 'column')}"
     return Picture("", [Panel(marks, x=axis, y=axis, width=side, height=side)], told=told)
 
 
 def shares(named: Sequence[tuple[str, float]], told: str, tone: str = "other") -> Picture:
-    """Lying bars with their shares beside them."""
+    """Horizontal bars with their shares beside them."""
     names = _distinct([name for name, _ in named], 2 * _LONGEST)
     pairs = list(zip(names, (share for _, share in named), strict=True))
     top = max(*(share for _, share in pairs), 0.01)
@@ -144,7 +138,7 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
 
     Parameters
         sizes: the number of groups of each size.
-        k: what is promised; None where nothing of the kind is.
+        k: the promised least size; None if there is none.
         title: for a chart that stands alone.
     """
     low, high = min(sizes), max(sizes)
@@ -182,5 +176,5 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
 
 
 def _few(most: int) -> tuple[float, ...]:
-    """Where numbers stand on an axis of few things, so that none is half a thing; none for many."""
+    """The ticks of an axis that counts few things: whole numbers. None for many."""
     return tuple(map(float, range(most + 1))) if most <= _FEW else ()

@@ -1,7 +1,7 @@
-"""What a chart shows, as facts: panels with axes and marks. Nothing here knows how it is drawn.
+"""What a chart shows: panels with axes and marks. Nothing here knows how it is drawn.
 
-Whoever wants to be drawn builds a `Picture`: an object of Tenue through `plot`, a paper's figure or
-a benchmark by hand. Colours are named by their meaning (`theme.py`), places are numbers or names.
+Objects of Tenue become a `Picture` through `plot`; papers and benchmarks build one by hand. Colours
+are named by their meaning (`theme.py`), positions are numbers or names.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Place = float | str
-"""Where something stands on an axis: a number, or one of the axis' names."""
+"""A position on an axis: a number, or one of its names."""
 Align = Literal["left", "center", "right"]
 
 
@@ -19,14 +19,14 @@ Align = Literal["left", "center", "right"]
 class Axis:
     """One axis.
 
-    title: what stands beside it; a sentence below the horizontal axis explains the panel.
+    title: written beside it; a sentence below the horizontal axis explains the panel.
     low, high: its ends; None for those of the marks.
-    log: whether it is logarithmic; then 0 has no place.
-    ticks: where numbers stand; none for what suits.
-    write: how numbers are written, in the format language of D3, such as ".0%".
-    names: the places of an axis that has names instead of numbers, in order.
-    grid: whether quiet lines cross the panel at its ticks.
-    shown: whether it is drawn at all.
+    log: whether it is logarithmic, without 0.
+    ticks: where numbers are written; chosen automatically if empty.
+    write: the format of numbers in D3's language, such as ".0%".
+    names: the positions of an axis with names instead of numbers, in order.
+    grid: whether thin lines cross the panel at its ticks.
+    shown: whether it is drawn.
     """
 
     title: str = ""
@@ -53,7 +53,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Bars:
-    """Upright bars from the bottom: (from, to, height)."""
+    """Vertical bars: (from, to, height)."""
 
     bars: Sequence[tuple[float, float, float]]
     tone: str = "main"
@@ -62,8 +62,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Lengths:
-    """Lying bars, one for each name: (name, length). `shift` moves them off the middle of the name,
-    in pixels; `thick` is how many they are."""
+    """Horizontal bars: (name, length), `thick` pixels high, moved down by `shift` pixels."""
 
     bars: Sequence[tuple[str, float]]
     tone: str = "main"
@@ -73,7 +72,7 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Dots:
-    """Points by themselves."""
+    """Separate points."""
 
     points: Sequence[tuple[Place, Place]]
     tone: str = "main"
@@ -83,7 +82,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Spans:
-    """Lying intervals: (name, low, high)."""
+    """Horizontal intervals: (name, low, high)."""
 
     spans: Sequence[tuple[Place, float, float]]
     tone: str = "main"
@@ -93,7 +92,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class Rule:
-    """A line across the panel, at one place of one axis."""
+    """A line across the panel, at a position of one axis."""
 
     at: float
     axis: Literal["x", "y"] = "x"
@@ -103,7 +102,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Band:
-    """A shaded stretch of the horizontal axis."""
+    """A shaded interval of the horizontal axis."""
 
     low: float
     high: float
@@ -118,8 +117,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Words:
-    """A text at a place, moved by pixels to the right and down. A place that is None is the start
-    of its axis: the left end or the top."""
+    """A text at a position, moved right and down by pixels. None is the left end or the top."""
 
     text: str
     x: Place | None
@@ -151,8 +149,8 @@ class Panel:
 class Picture:
     """A chart: panels under one title.
 
-    told: what it shows, in a sentence for those who cannot see it; the title if empty.
-    across: how many panels stand side by side before the next row begins; 0 for all of them.
+    told: its description for screen readers; the title if empty.
+    across: how many panels are in a row; 0 for all of them.
     """
 
     title: str

@@ -1,15 +1,19 @@
-"""`plot(x)`: anything of Tenue as a chart.
+"""`plot(x)` and `write(x, path)`: the chart or the report of any object of Tenue.
 
-An object is asked for its picture, never recognised by a chain of cases: either it has a method
-`picture`, or `SUBJECTS` names the function that makes one of its kind. Rooms below this one cannot
-build pictures themselves, and kinds of objects are listed by name so that none is loaded in vain.
+An object has a method `picture` or `page`, or `SUBJECTS` or `PAGES` names the function that makes
+one for its kind. Rooms above this one cannot build pictures themselves; kinds are listed by name so
+that none is loaded in vain.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
+from ..arguments import flag
 from ..errors import refuse
 from .chart import Chart
 from .picture import Picture
@@ -31,7 +35,9 @@ SUBJECTS = {
     "ask.belief.answer.BeliefPlan": "question:belief_plan",
     "ask.belief.answer.Believed": "question:believed",
 }
-"""The kinds of objects of the rooms below, each with its file and function in `subject/`."""
+"""Who draws an object of another room: its kind, with a file and a function in `charts/`."""
+PAGES = {"evaluate.compare.Comparison": "comparison:document"}
+"""The same for reports."""
 
 
 def plot(x: object, *, theme: str = "light") -> Chart:
@@ -58,23 +64,54 @@ def picture_of(x: object) -> Picture:
     if isinstance(x, Picture):
         return x
     own = getattr(x, "picture", None)
-    if callable(own):
-        made = own()
-        if isinstance(made, Picture):
-            return made
-    maker = _maker(type(x))
+    made = own() if callable(own) else None
+    if isinstance(made, Picture):
+        return made
+    maker = _maker(type(x), SUBJECTS)
     if maker is None:
         raise refuse("report.nothing-to-draw", type=type(x).__name__)
-    return maker(x)
+    picture: Picture = maker(x)
+    return picture
 
 
-def _maker(kind: type) -> Callable[[object], Picture] | None:
+def write(x: object, path: str | os.PathLike[str], *, public: bool = False) -> None:
+    """Writes the report of a release, a comparison or a sweep: one page of HTML that stands alone.
+
+    Parameters
+        x: what `tn.publish`, `tn.compare` or `tn.sweep` returned.
+        path: a file whose name ends in .html.
+        public: whether what was computed from the original is left out.
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".html":
+        raise refuse("report.report-not-html", name=target.name)
+    text = page_of(x, public=flag(public, "public"))
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError:
+        raise refuse("report.chart-not-writable", name=target.name) from None
+
+
+def page_of(x: object, *, public: bool = False) -> str:
+    """The report of an object; refused if it has none."""
+    own = getattr(x, "page", None)
+    if callable(own):
+        return str(own(public=public))
+    maker = _maker(type(x), PAGES)
+    if maker is None:
+        raise refuse("report.nothing-to-report", type=type(x).__name__)
+    document = maker(x)
+    return str((document.public() if public else document).html())
+
+
+def _maker(kind: type, makers: Mapping[str, str]) -> Callable[[object], Any] | None:
     package = __name__.split(".")[0]
     for one in kind.__mro__:
         name = f"{one.__module__}.{one.__qualname__}".removeprefix(f"{package}.")
-        if name in SUBJECTS:
-            file, _, function = SUBJECTS[name].partition(":")
-            home = importlib.import_module(f".charts.{file}", __package__)
-            found: Callable[[object], Picture] = getattr(home, function)
+        if name in makers:
+            file, _, function = makers[name].partition(":")
+            found: Callable[[object], Any] = getattr(
+                importlib.import_module(f".charts.{file}", __package__), function
+            )
             return found
     return None

@@ -1,4 +1,4 @@
-"""The report of a release: what was promised, what was not, what it risks and what it is worth."""
+"""The report of a release: its promise, its limits, its risk and its utility."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ..evaluate.two_tables.distribution_similarity import Likeness
 from ..evaluate.two_tables.information_loss import CorrelationDifference
 from ..evaluate.utility import Utility
 from ..privacy import Certificate
+from ..schema.table import RECORD
 from ..text import many
 from .document import Block, Bullets, Document, Grid, Paragraphs, Section
 from .risk_utility_blocks import (
+    class_blocks,
     distribution_blocks,
-    look_alike_blocks,
     loss_blocks,
     risk_blocks,
     size_figures,
@@ -24,44 +25,40 @@ from .risk_utility_blocks import (
 
 KEEP = (
     "Parts of this report were computed from the original table and are marked “for the holder”. "
-    "Keep it to yourself. To hand one on, publish with --public, or save(..., public=True): it has "
-    "the same without these parts."
+    "Do not share them. A report without these parts can be shared: publish with --public, or "
+    "save(..., public=True)."
 )
 AGAINST = (
-    "The original is the table as its schema reads it: values on their grid and between their "
-    "bounds, without rows that were left out."
+    "Here the original is the table as its schema reads it: values on their grid and clipped to "
+    "their bounds, without rows that were left out."
 )
-ANYONE = "Whoever has the released table can compute this from it."
+ANYONE = "These numbers follow from the released table alone."
 ELSEWHERE = (
-    "This report was computed from the original table: parts are marked “for the holder”. Keep it "
-    "to yourself."
+    "This report was computed from the original table. Do not share the parts marked “for the "
+    "holder”."
 )
 FOOT = "This page needs no network and runs no script. "
 PROMISED = (
-    "`certificate.json` says the same promise for programs; `tenue check` measures a released "
-    "table again."
+    "`certificate.json` states the same promise in machine-readable form; `tenue check` measures a "
+    "released table again."
 )
 MEASURED = "It promises nothing: `tenue compare` measured a table that was made elsewhere."
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseFacts:
-    """What a report of a release is made of.
+    """What a report of a release shows.
 
-    title: what it is a report of.
-    rows, columns: of the released table.
-    certificate: what was promised; None for a table made elsewhere.
-    released: how each column of the release is distributed, from the release alone.
+    certificate: None for a table made elsewhere.
+    released: the distribution of each released column, from the release alone.
     compared: the same beside the original.
-    risk, utility: as they were measured; None where they were not.
-    check: k, l and t, where no risk was measured that has them.
-    correlation: how columns move together, of which everybody may see what is in the release.
-    instead_of_k: what to say of look-alikes where k, l and t measure nothing that is promised.
-    k: the promised size of groups, where that is promised.
-    sizes: how many groups have how many units; by column where each has its own.
-    counted: how many rows were counted for the charts of columns; None for all.
-    remarks, warnings, history: what its holder must know.
-    more: further sections.
+    risk, utility: None if they were not measured.
+    check: k, l and t, where `risk` does not have them.
+    correlation: correlations between columns; those of the release may be public.
+    instead_of_k: the sentence about unique rows, where k, l and t do not measure the promise.
+    k: the promised size of groups, if there is one.
+    sizes: how many groups have how many units; by column where each has its own groups.
+    counted: how many rows the charts of columns count; None for all.
     """
 
     title: str
@@ -86,38 +83,44 @@ class ReleaseFacts:
 
 def release_document(facts: ReleaseFacts) -> Document:
     """The whole report; its `public()` is what may leave."""
+    warnings = [Bullets(facts.warnings, holder=True, alarm=True)] if facts.warnings else []
+    history = [Bullets(facts.history, holder=True)] if facts.history else []
     sections = [
-        *_promise(facts),
-        *_warnings(facts),
-        *_risk(facts),
-        *_look_alikes(facts),
-        *_utility(facts),
-        *_columns(facts),
+        *([] if facts.certificate is None else _promise(facts.certificate)),
+        Section("Warnings before release", warnings),
+        Section("Disclosure risk", _risk(facts)),
+        Section("Equivalence classes", _classes(facts)),
+        Section("Utility", _utility(facts)),
+        Section("Distributions of the columns", _columns(facts)),
         *facts.more,
-        *_history(facts),
+        Section("What was done", history),
     ]
-    told = [many(facts.rows, "row"), many(facts.columns, "column")]
+    below = [many(facts.rows, "row"), many(facts.columns, "column")]
     if facts.certificate is not None:
-        told.insert(0, str(facts.certificate.promise))
-        told.append(f"Tenue {facts.certificate.version}")
+        below.insert(0, str(facts.certificate.promise))
+        below.append(f"Tenue {facts.certificate.version}")
     keep = ELSEWHERE if facts.certificate is None else KEEP
     foot = FOOT + (MEASURED if facts.certificate is None else PROMISED)
-    return Document(facts.title, told, sections, keep=keep, foot=foot)
+    shown = [section for section in sections if section.blocks]
+    return Document(facts.title, below, shown, keep=keep, foot=foot)
 
 
-def _promise(facts: ReleaseFacts) -> list[Section]:
-    certificate = facts.certificate
-    if certificate is None:
-        return []
-    unit = "a row" if certificate.unit == "record" else f"whoever has one `{certificate.unit}`"
-    said = [f"{certificate.promise}: {_small(certificate.promise.sentence())}"]
+def unit_text(certificate: Certificate) -> str:
+    """What a unit is."""
+    unit = certificate.unit
+    return "a row" if unit == RECORD else f"all rows with the same `{unit}`"
+
+
+def _promise(certificate: Certificate) -> list[Section]:
+    sentence = certificate.promise.sentence()
+    promise = f"{certificate.promise}: {sentence[0].lower()}{sentence[1:]}"
     parameters = [[name, value] for name, value in certificate.parameters.items() if value]
     return [
         Section(
             "What is promised",
             [
-                Paragraphs(said, lead=True),
-                Paragraphs([f"How: {certificate.mechanism}. A unit is {unit}."]),
+                Paragraphs([promise], lead=True),
+                Paragraphs([f"How: {certificate.mechanism}. A unit is {unit_text(certificate)}."]),
                 Grid(["", ""], [*parameters, ["source", certificate.source]]),
             ],
         ),
@@ -126,60 +129,38 @@ def _promise(facts: ReleaseFacts) -> list[Section]:
     ]
 
 
-def _small(text: str) -> str:
-    """A sentence that goes on after a colon."""
-    return text[0].lower() + text[1:]
-
-
-def _warnings(facts: ReleaseFacts) -> list[Section]:
-    if not facts.warnings:
-        return []
-    blocks = [Bullets(facts.warnings, holder=True, alarm=True)]
-    return [Section("Think about this before it leaves", blocks)]
-
-
-def _risk(facts: ReleaseFacts) -> list[Section]:
+def _risk(facts: ReleaseFacts) -> list[Block]:
     if facts.risk is None:
         return []
-    blocks = risk_blocks(facts.risk)
-    if facts.remarks:
-        blocks.append(Paragraphs(facts.remarks, holder=True))
-    return [Section("Risk: what an intruder could do", blocks)]
+    remarks = [Paragraphs(facts.remarks, holder=True)] if facts.remarks else []
+    return [*risk_blocks(facts.risk), *remarks]
 
 
-def _look_alikes(facts: ReleaseFacts) -> list[Section]:
-    """k, l and t follow from the release alone, unless persons were counted whom it does not
-    name."""
+def _classes(facts: ReleaseFacts) -> list[Block]:
+    """k, l and t follow from the release alone, unless it does not name the persons counted."""
     blocks: list[Block] = []
     check = facts.check if facts.risk is None else facts.risk.check
     if check is not None:
-        hidden = check.unit != "record"
+        hidden = check.unit != RECORD
         if facts.instead_of_k is not None:
             blocks.append(Paragraphs([*check.notes, facts.instead_of_k], holder=hidden))
         else:
+            blocks += class_blocks(check, holder=hidden)
             notes = [] if hidden else [ANYONE]
-            blocks += look_alike_blocks(check, holder=hidden)
             blocks.append(Paragraphs([*notes, *check.notes], holder=hidden))
     if facts.sizes:
         blocks.append(size_figures(facts.sizes, facts.k))
-    return [Section("Who looks alike", blocks)] if blocks else []
+    return blocks
 
 
-def _utility(facts: ReleaseFacts) -> list[Section]:
+def _utility(facts: ReleaseFacts) -> list[Block]:
     if facts.utility is None:
         return []
-    blocks = [*loss_blocks(facts.utility), Paragraphs([AGAINST], holder=True)]
-    return [Section("Utility: what it is still good for", blocks)]
+    return [*loss_blocks(facts.utility), Paragraphs([AGAINST], holder=True)]
 
 
-def _columns(facts: ReleaseFacts) -> list[Section]:
+def _columns(facts: ReleaseFacts) -> list[Block]:
     blocks = distribution_blocks(facts.released, facts.compared, facts.correlation)
     if facts.counted is not None and facts.counted < facts.rows:
-        blocks.append(Paragraphs([f"Counted among {many(facts.counted, 'row')}, a random part."]))
-    return [Section("How the columns are distributed", blocks)]
-
-
-def _history(facts: ReleaseFacts) -> list[Section]:
-    if not facts.history:
-        return []
-    return [Section("What was done", [Bullets(facts.history, holder=True)])]
+        blocks.append(Paragraphs([f"Counted in {many(facts.counted, 'row')}, drawn at random."]))
+    return blocks

@@ -1,7 +1,7 @@
-"""One look for every chart and page: few colours, each with a meaning, for light and dark paper.
+"""The look of every chart and page: few colours, each with a meaning, in a light and a dark theme.
 
-A colour is named by what it is for. The series differ in lightness as well as in hue, so that
-people who do not tell red from green, and printers without colour, still keep them apart.
+Colours are named by their use. Series differ in lightness as well as in hue, so that they can be
+distinguished without colour vision and in black-and-white print.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 SERIES = ("main", "other", "third", "fourth", "fifth", "sixth")
-"""The colours of things that are compared, in the order in which they are used."""
+"""The colours of compared things, in the order of use."""
 SHADES = ("pale", "middle", "deep")
-"""Little to much of one thing."""
+"""From little to much."""
 HEATS = 5
 """How many shades a heat map has on each side of its middle."""
 
 _HOTTEST = 0.97
-"""How near the last shade comes to its series: a page must tell their colours apart."""
+"""How close the last shade is to its series; below 1, so that their colours differ."""
 
 _LIGHT = {
     "ink": "#1c2733",
@@ -57,7 +57,7 @@ _DARK = {
 
 
 def _blend(start: str, end: str, share: float) -> str:
-    """The colour `share` of the way from one to another."""
+    """The colour between two others, at `share` of the way."""
     parts = [(int(start[i : i + 2], 16), int(end[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
 
@@ -82,12 +82,11 @@ def heat(share: float) -> str:
         >>> heat(1), heat(0.04), heat(-0.5)
         ('heat5', 'heat0', 'heat-2')
     """
-    step = round(max(-1.0, min(1.0, share)) * HEATS)
-    return f"heat{step}"
+    return f"heat{round(max(-1.0, min(1.0, share)) * HEATS)}"
 
 
 def config(colours: Mapping[str, str]) -> dict[str, Any]:
-    """What Vega-Lite must know of the look."""
+    """The configuration of Vega-Lite."""
     quiet, ink, line = colours["quiet"], colours["ink"], colours["line"]
     axis = {
         "labelColor": quiet,

@@ -1,4 +1,4 @@
-"""The risk-utility curve: what is won in safety and lost in use as groups grow."""
+"""The risk-utility curve of releases with groups of different sizes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .theme import SERIES
 _WIDE, _NARROW = (560, 300), (282, 340)
 """The drawing area on a screen and on a telephone, in pixels."""
 _NEAR = (18, 12)
-"""How many pixels apart two numbers overlap: across and down."""
+"""Two numbers overlap if they are closer than this, in pixels across and down."""
 _LETTER, _DOT, _LINE, _PARTS = 0.62, 7, 3, 20
-"""How wide a letter is in heights, how far a dot and a line reach in pixels, and the steps along
-a line."""
+"""The width of a letter relative to its height, the reach of a dot and of a line in pixels, and how
+many boxes cover a line."""
 _GAP = 3
-"""How many pixels lie between two texts side by side."""
+"""How many pixels are between two texts side by side."""
 _BESIDE: tuple[tuple[Align, float, float], ...] = (
     ("left", 8, -8),
     ("right", -8, 9),
@@ -47,7 +47,7 @@ _FARTHER: tuple[tuple[Align, float, float], ...] = tuple(
     for right in (0, -30, 30)
     for align in ("center", "left", "right")
 )
-"""Where a number and where a name may stand beside a dot: alignment, how far right, and down."""
+"""Positions of numbers and of names beside a dot: alignment, pixels to the right, and down."""
 
 _Box = tuple[float, float, float, float]
 """Left, right, low and high, in pixels."""
@@ -76,13 +76,13 @@ def trade_off(lines: Mapping[str, _Route], title: str, *, narrow: bool = False) 
         for text, risk, loss in _labels(route, scale):
             places = [Words(text, risk, loss, tone, 11, False, *side) for side in _BESIDE]
             number = free.clearest(places)
-            if free.readable(number):  # the others stand in the table
+            if free.readable(number):  # the others are in the table
                 marks.append(free.taken(number))
         if len(route) > 1:
             marks.insert(0, Curve([(risk, loss) for _, risk, loss in route], tone, width=2))
     tones = dict(zip(routes, cycle(SERIES), strict=False))
     named: dict[str, Words] = {}
-    for name in sorted(routes, key=len, reverse=True):  # long ones find a place less easily
+    for name in sorted(routes, key=len, reverse=True):  # long ones are harder to place
         for sides in (_SIDES, _FARTHER):
             if name not in named:
                 beside = [
@@ -97,19 +97,14 @@ def trade_off(lines: Mapping[str, _Route], title: str, *, narrow: bool = False) 
     panel = Panel(
         marks,
         x=Axis(
-            "people whose own value is found; left is safer",
+            "people whose value is found; left is safer",
             low=0,
             high=high[0],
             write=".0%" if max(risks) > 0.05 else ".1%",
             grid=True,
         ),
-        y=Axis(
-            low=0,
-            high=high[1],
-            write=".0%" if max(losses) > 0.05 else ".1%",
-            grid=True,
-        ),
-        title="how far values moved; below is better",
+        y=Axis(low=0, high=high[1], write=".0%" if max(losses) > 0.05 else ".1%", grid=True),
+        title="change of values; lower is better",
         width=size[0],
         height=size[1],
     )
@@ -117,7 +112,7 @@ def trade_off(lines: Mapping[str, _Route], title: str, *, narrow: bool = False) 
 
 
 class _Room:
-    """Where a text may stand: inside the drawing, and off other texts, dots and lines."""
+    """Places texts inside the drawing, away from other texts, dots and lines."""
 
     def __init__(
         self, size: tuple[int, int], scale: tuple[float, float], routes: Sequence[_Route]
@@ -133,11 +128,11 @@ class _Room:
         return min(places, key=self._covered)
 
     def readable(self, words: Words) -> bool:
-        """Whether it is wholly seen, but for a line behind it."""
+        """Whether it covers nothing but a line."""
         return not any(self._covered(words)[:3])
 
     def taken(self, words: Words) -> Words:
-        """The same words, which no other may cover."""
+        """The same words, which others will avoid."""
         left, right, low, high = _box(words, self._scale)
         self._texts.append((left - _GAP, right + _GAP, low, high))
         return words
@@ -159,7 +154,7 @@ def _around(x: float, y: float, reach: float) -> _Box:
 
 
 def _box(words: Words, scale: tuple[float, float]) -> _Box:
-    """About which pixels a text takes, from the left and from below."""
+    """About which pixels a text covers, from the left and from below."""
     wide = _LETTER * words.size * len(words.text)
     x, y = float(words.x or 0) * scale[0] + words.right, float(words.y or 0) * scale[1] - words.down
     left = x - {"left": 0.0, "center": 0.5, "right": 1.0}[words.align] * wide
@@ -167,7 +162,7 @@ def _box(words: Words, scale: tuple[float, float]) -> _Box:
 
 
 def _along(points: Sequence[tuple[float, float]]) -> list[_Box]:
-    """The pixels that a line takes, as many small boxes."""
+    """The pixels that a line covers, as many small boxes."""
     return [
         _around(x0 + (x1 - x0) * part / _PARTS, y0 + (y1 - y0) * part / _PARTS, _LINE)
         for (x0, y0), (x1, y1) in pairwise(points)
@@ -176,7 +171,7 @@ def _along(points: Sequence[tuple[float, float]]) -> list[_Box]:
 
 
 def _labels(route: _Route, scale: tuple[float, float]) -> list[tuple[str, float, float]]:
-    """The number beside each dot; one for all sizes of a run whose dots lie on each other."""
+    """The number beside each dot; one range for a run of overlapping dots."""
     runs: list[list[tuple[int, float, float]]] = []
     for k, risk, loss in route:
         if runs:

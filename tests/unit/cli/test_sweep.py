@@ -30,7 +30,7 @@ def test_people_see_a_table_and_advice(folder: Path) -> None:
     words = ("--sweep", "k=3,10", "--methods", methods, "--risk", "1", "--out", "tried")
     done = run(folder, *words)
     assert done.returncode == 0, done.stderr
-    for part in ("microaggregate", "swap, by = each-confidential", "Take ", "nothing has left"):
+    for part in ("microaggregate", "swap, by = each-confidential", "Choose ", "nothing has left"):
         assert part in done.stdout
     assert {path.name for path in (folder / "tried").iterdir()} == {
         "report.html",

@@ -190,8 +190,11 @@ def test_intervals_of_levels_follow_from_the_schema() -> None:
         ({"suppress": "much"}, "suppress"),
         ({"by": "full-domain", "minimise": "sse"}, "discernibility"),
         ({"by": "full-domain", "widths": [5, 10]}, "type list"),
-        ({"by": "full-domain", "widths": {"job": [5]}}, "no quasi-identifier of numbers"),
-        ({"by": "full-domain", "widths": {"income": [5]}}, "no quasi-identifier of numbers"),
+        ({"by": "full-domain", "widths": {"job": [5]}}, "not a numeric or date"),
+        (
+            {"by": "full-domain", "widths": {"income": [5]}},
+            "not a numeric or date",
+        ),
         ({"by": "full-domain", "widths": {"age": 5}}, "list of numbers"),
         ({"by": "full-domain", "widths": {"age": []}}, "list of numbers"),
         ({"by": "full-domain", "widths": {"age": [5, 12]}}, "larger multiple"),
@@ -281,7 +284,7 @@ def test_risk_and_utility_are_measured_by_the_middle_of_intervals() -> None:
     assert error["income"] == 0
     assert release.risk.linkage_by_quasi_identifiers < 0.5
     assert release.risk.check.k >= 5
-    assert "middle of its interval" in release.report()
+    assert "midpoint of each interval" in release.report()
 
 
 def test_a_preview_and_a_second_release(tmp_path: Path) -> None:

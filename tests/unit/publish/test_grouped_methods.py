@@ -66,7 +66,7 @@ def test_a_column_of_that_name_is_refused_before_a_row_is_read(method: str) -> N
     declared = schema().to_dict()
     declared["columns"]["Group"] = {"type": "boolean", "role": "other"}
     options = {"k": 3, "t": 2} if method == "t-close" else {"k": 3}
-    with pytest.raises(InvalidSchema, match="`Group` has the name by which"):
+    with pytest.raises(InvalidSchema, match="`Group` has the name of the column that links"):
         tn.publish(people(), schema=declared, method=method, **options)
 
 
@@ -80,7 +80,7 @@ def test_hidden_groups_leave_the_name_free() -> None:
 
 def test_rows_that_stand_alone_are_said() -> None:
     assert standing_alone(["age", "sex"], 0.25) == (
-        "25 % of the rows share age, sex with nobody; that stays as it is."
+        "25 % of the rows are unique in age, sex; the method does not change this."
     )
 
 

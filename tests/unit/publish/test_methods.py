@@ -86,7 +86,7 @@ def test_every_step_is_told_with_its_numbers() -> None:
         "left out: 10 rows with a missing value in age, job, sex, income, ill",
         "partition: 5 groups, 10 units in each",
         "publish: swap by quasi-identifiers: income, ill",
-        "insisted on: homogeneous-groups",
+        "overridden: homogeneous-groups",
     ]
 
 
@@ -109,7 +109,10 @@ def test_one_valued_groups_are_counted_for_each_column() -> None:
         override="homogeneous-groups",
     )
     told = {step.text for step in release.history if step.name == "homogeneous"}
-    assert told == {"0 of 11 groups have one `income` only", "2 of 2 groups have one `ill` only"}
+    assert told == {
+        "0 of 11 groups have a single value of `income`",
+        "2 of 2 groups have a single value of `ill`",
+    }
 
 
 def test_values_beyond_their_bounds_are_counted() -> None:
@@ -117,13 +120,13 @@ def test_values_beyond_their_bounds_are_counted() -> None:
         age=[-5, 121, 130] + [40] * 57, income=[1000.5] + [float(i) for i in range(59)]
     )
     release = tn.publish(table, schema=schema(), method="microaggregate", k=4)
-    told = [step.text for step in release.history if step.name == "clamped"]
+    told = [step.text for step in release.history if step.name == "clipped"]
     assert told == [
-        "3 values of `age` beyond the declared bounds became the nearest bound",
-        "1 value of `income` beyond the declared bounds became the nearest bound",
+        "3 values of `age` outside the declared bounds",
+        "1 value of `income` outside the declared bounds",
     ]
     inside = tn.publish(contract_people(), schema=schema(), method="microaggregate", k=4)
-    assert not any(step.name == "clamped" for step in inside.history)
+    assert not any(step.name == "clipped" for step in inside.history)
 
 
 # -- schema ---------------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ def test_a_refused_registration_leaves_nothing_on_the_disk(tmp_path: Path) -> No
     release = importlib.import_module("tenue.publish.publish")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(release, "check_first", lambda *given: None)
-        patch.setattr(release, "check_known", lambda *given: None)
+        patch.setattr(release, "check_rows", lambda *given: None)
         with pytest.raises(Conflict):
             publish(tmp_path / "two", ledger)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -128,7 +128,7 @@ def test_no_row_of_the_original_is_kept(release: Any) -> None:
 def test_a_chart_shows_columns_before_and_after(release: Any) -> None:
     made = release.picture()
     assert isinstance(made, Picture)
-    assert "for the holder alone" in made.subtitle
+    assert "for the holder only" in made.subtitle
     assert not release.left  # looking registers nothing
     assert "<svg" in tn.report.plot(release).svg()
 
@@ -221,7 +221,7 @@ def test_the_prompt_shows_a_few_lines(swapped: Release, averaged: Release) -> No
         assert "person 1" not in text
     assert "k-anonymity (k = 5)" in repr(averaged)
     assert "k = 5; income l = " in flat(repr(averaged))
-    assert "away a value that all members have" in flat(repr(averaged))
+    assert "Homogeneous groups, which disclose a value" in flat(repr(averaged))
 
 
 def test_a_swap_does_not_show_a_k_that_it_does_not_promise(swapped: Release) -> None:
@@ -229,7 +229,7 @@ def test_a_swap_does_not_show_a_k_that_it_does_not_promise(swapped: Release) -> 
     assert swapped.risk.check.k == 1
     for text in (repr(swapped), swapped.report()):
         assert "k = 1" not in text
-        assert "a swap leaves that as it is" in flat(text)
+        assert "the method does not change this" in flat(text)
     assert "at most 1/4" in flat(swapped.report())
 
 
@@ -240,8 +240,8 @@ def test_the_report_has_every_limit_step_and_figure(swapped: Release, averaged: 
             assert flat(limit) in text
         for step in release.history:
             assert str(step) in text
-        assert "for you alone" in text
-        assert "Nothing protects `note`" in text
+        assert "holder only" in text
+        assert "It does not protect `note`" in text
         assert "Compared with the rows as the schema reads them" in text
         assert max(map(len, release.report().splitlines())) <= 90
     assert "Every equivalence class has at least 5 rows" in flat(averaged.report())
@@ -273,8 +273,10 @@ def test_a_swap_that_leaves_most_values_where_they_were_is_warned_of() -> None:
     assert "`hiv`" in warning
     for text in (repr(release), release.report()):
         assert flat(warning) in flat(text)
-        assert "WARNING (for you alone)" in text
-    assert "own true value" not in release.certificate.to_json()  # the holder's fact, of rows
+        assert "WARNING (holder only)" in text
+    assert (
+        "keep their true value" not in release.certificate.to_json()
+    )  # the holder's fact, of rows
     sentence = release.certificate.promise.sentence()
     assert "came from that unit's record" in sentence
     assert "may be the same for all of its group" in sentence
@@ -297,8 +299,8 @@ def test_a_column_that_tells_everybody_apart_is_warned_of(averaged: Release) -> 
 
 
 def test_a_swap_explains_why_knowing_less_links_more(swapped: Release, averaged: Release) -> None:
-    assert "leaves quasi-identifiers as they are, so" in flat(swapped.report())
-    assert "leaves quasi-identifiers as they are, so" not in flat(averaged.report())
+    assert "leaves quasi-identifiers unchanged, so" in flat(swapped.report())
+    assert "leaves quasi-identifiers unchanged, so" not in flat(averaged.report())
 
 
 def certificate(method: str, k: object = 7, unit: str = "record", **changes: Any) -> tn.Certificate:
@@ -327,7 +329,11 @@ def test_every_certificate_states_promise_and_limits(method: str, by: str) -> No
     assert found.promise == kind(7)
     assert not found.promise.is_differential_privacy
     limits = " ".join(found.does_not_promise)
-    for words in ("not differential privacy", "second publication", "share one confidential value"):
+    for words in (
+        "not differential privacy",
+        "second release of the table",
+        "the same confidential value",
+    ):
         assert words in limits
     assert "thesis" in found.source
     assert tn.Certificate.from_json(found.to_json()) == found
@@ -374,12 +380,12 @@ def test_columns_of_role_other_are_named_as_unprotected() -> None:
     for method, by in WAYS:
         found = certificate(method, by=by)
         assert found.parameters["unprotected"] == "note"
-        assert any("Nothing protects `note`" in limit for limit in found.does_not_promise)
+        assert any("It does not protect `note`" in limit for limit in found.does_not_promise)
     bare = schema(note=None)
     settings: dict[str, Any] = {"by": None, "l": None, "t": None, "gamma": None, "override": ()}
     found = certify(chosen_method(bare, "swap", k=5, **settings), registered=False)
     assert "unprotected" not in found.parameters
-    assert not any("Nothing protects" in limit for limit in found.does_not_promise)
+    assert not any("of role other" in limit for limit in found.does_not_promise)
 
 
 def test_rows_that_may_be_left_out_are_not_said_to_be_in_the_release() -> None:
@@ -388,7 +394,7 @@ def test_rows_that_may_be_left_out_are_not_said_to_be_in_the_release() -> None:
     limits = " ".join(found.does_not_promise)
     assert "every value of the table" not in limits
     assert "every confidential value of a published row" in limits
-    assert "rows without a value in `income`, `ill` are not in the release" in limits
+    assert "rows with a missing value in `income`, `ill` are left out" in limits
     filled = schema(income={"missing": 0}, ill={"missing": "no"})
     settings: dict[str, Any] = {
         "l": None,

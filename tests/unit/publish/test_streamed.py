@@ -459,7 +459,7 @@ def test_what_cannot_be_made_in_passes_is_refused_before_it_is_read() -> None:
     declared["table"] |= {"unit": "name", "rows_per_unit": 3}
     with pytest.raises(tn.Refused) as caught:
         tn.publish("nowhere.parquet", schema=declared, memory=MEMORY, ledger=False, **SWAP)
-    assert "whoever has one `name`" in str(caught.value)
+    assert "all rows with the same `name`" in str(caught.value)
 
 
 def test_a_failure_on_the_way_leaves_nothing(

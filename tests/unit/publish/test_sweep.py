@@ -123,7 +123,7 @@ def test_advice_is_the_least_loss_among_those_that_are_safe() -> None:
         with pytest.raises(tn.Refused, match="0 to 1"):
             made.advise(wrong)
     refused = Sweep(name="people", trials=tuple(trials[4:]))
-    assert "None of these releases" in refused.advise(0.5).reason
+    assert "All of these releases are refused" in refused.advise(0.5).reason
     assert "<table" in refused.page()
 
 

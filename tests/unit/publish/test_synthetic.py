@@ -328,7 +328,7 @@ def test_a_report_draws_the_columns_of_the_release(
 
     monkeypatch.setattr(synthesis, "COMPARED", 100)
     some = publish(stored, Memory())
-    assert "Counted among 100 rows, a random part." in some.page()
+    assert "Counted in 100 rows, drawn at random." in some.page()
 
 
 @pytest.mark.usefixtures("too_large")

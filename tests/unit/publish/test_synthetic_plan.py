@@ -209,7 +209,7 @@ def test_what_epsilon_cannot_be_shared_by_is_refused_before_it_is_paid(by: str) 
     }
     books = tn.ledger.Memory()
     rows = pa.table({name: [7] * 20 for name in wide["columns"]})
-    with pytest.raises(tn.Refused, match="shared") as refused:
+    with pytest.raises(tn.Refused, match="share") as refused:
         tn.publish(rows, schema=wide, method="private", epsilon="1e-9", by=by, ledger=books)
     assert list(books.datasets()) == []
     needed = refused.value.fix.partition("epsilon=")[2].split()[0]

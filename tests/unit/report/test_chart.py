@@ -213,7 +213,7 @@ def test_colours_follow_the_page_and_texts_stay() -> None:
 
 
 def test_what_is_no_drawing_is_a_fault() -> None:
-    with pytest.raises(ValueError, match="no drawing"):
+    with pytest.raises(ValueError, match="not an SVG drawing"):
         fitted("<p>", "a")
 
 

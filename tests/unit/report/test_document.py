@@ -28,8 +28,8 @@ from tenue.report.document import (
     sheet,
 )
 from tenue.report.picture import Curve, Panel, Picture
+from tenue.report.plot import PAGES, page_of, write
 from tenue.report.theme import DARK, LIGHT
-from tenue.report.write import SUBJECTS, page_of, write
 
 
 def test_the_policy_lets_only_the_own_style_in() -> None:
@@ -207,7 +207,7 @@ def test_what_has_no_report_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_subject_exists() -> None:
-    for kind, made in SUBJECTS.items():
+    for kind, made in PAGES.items():
         module, _, name = kind.rpartition(".")
         assert isinstance(getattr(importlib.import_module(f"tenue.{module}"), name), type)
         file, _, function = made.partition(":")

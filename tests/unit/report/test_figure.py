@@ -15,10 +15,10 @@ from tenue.report.figure import (
     correlations,
     group_sizes,
     marginal,
-    marginal_panel,
+    marginals_picture,
     shares,
 )
-from tenue.report.picture import Bars, Cells, Curve, Dots, Lengths, Panel, Picture, Rule, Words
+from tenue.report.picture import Bars, Cells, Curve, Dots, Lengths, Picture, Rule, Words
 from tenue.report.theme import DARK, LIGHT, SERIES, heat
 from tenue.report.trade_off import _box, trade_off
 
@@ -122,8 +122,8 @@ def test_shares_are_written_beside_their_bars() -> None:
 
 def test_a_panel_among_others_has_its_name() -> None:
     (found,) = marginals(None, [[1.0], [2.5]])
-    assert isinstance(marginal_panel(found), Panel)
-    assert marginal_panel(found, titled=True).title == "0"
+    assert marginal(found).panels[0].title == ""
+    assert marginals_picture("t", [found]).panels[0].title == "0"
 
 
 def test_names_that_begin_alike_stay_apart() -> None:

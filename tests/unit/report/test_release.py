@@ -14,9 +14,9 @@ from tenue.promise import Certificate, KAnonymity
 from tenue.report.document import Block, Document, Grid, Section
 from tenue.report.release import ReleaseFacts, release_document
 from tenue.report.risk_utility_blocks import (
-    _seen,
+    _distance,
+    class_blocks,
     distribution_blocks,
-    look_alike_blocks,
     loss_blocks,
     risk_blocks,
     size_figures,
@@ -39,17 +39,22 @@ def test_risk_is_for_the_holder_and_explains_itself() -> None:
     blocks = risk_blocks(found)
     assert all(block.holder for block in blocks)
     page = text(*blocks)
-    for words in ("Record linkage", "0 % is safe", "Close to the truth", "own true value"):
+    for words in (
+        "Record linkage",
+        "0 % is safe",
+        "Close to the truth",
+        "with their true value",
+    ):
         assert words in page
 
 
 def test_look_alikes_say_k_l_and_t() -> None:
     found = risk(people(), masked(), schema()).check
     assert found is not None
-    page = text(*look_alike_blocks(found, holder=False))
+    page = text(*class_blocks(found, holder=False))
     assert ">k<" in page
     assert "earth mover" in page
-    assert all(block.holder for block in look_alike_blocks(found, holder=True))
+    assert all(block.holder for block in class_blocks(found, holder=True))
 
 
 def test_both_kinds_of_loss_are_asked_and_others_are_none() -> None:
@@ -67,8 +72,8 @@ def test_both_kinds_of_loss_are_asked_and_others_are_none() -> None:
 )
 def test_a_small_distance_is_read_without_powers_of_ten(distance: float, shown: str) -> None:
     """It is still a number among numbers; the mutant writes 3.3e-08, or 0, which it is not."""
-    assert _seen(distance) == shown
-    assert 'td class="number"' in text(Grid(["column", "mean"], [["x", _seen(distance)]]))
+    assert _distance(distance) == shown
+    assert 'td class="number"' in text(Grid(["column", "mean"], [["x", _distance(distance)]]))
 
 
 def test_sizes_are_for_the_holder() -> None:
@@ -136,8 +141,8 @@ def test_it_says_what_is_promised_and_what_is_not(facts: ReleaseFacts) -> None:
         "A REMARK.",
         "A WARNING.",
         "A STEP.",
-        "Risk: what an intruder could do",
-        "Utility: what it is still good for",
+        "Disclosure risk",
+        "Utility",
         "Sizes of groups",
         "--public",
     ):
@@ -150,7 +155,7 @@ def test_the_public_one_has_nothing_of_the_original(facts: ReleaseFacts) -> None
     assert not document.for_holder
     for words in ("A REMARK.", "A WARNING.", "A STEP.", "Risk:", "Utility:", "Sizes of groups"):
         assert words not in page
-    for words in ("What is promised", "Anything else.", "Who looks alike"):
+    for words in ("What is promised", "Anything else.", "Equivalence classes"):
         assert words in page
 
 
@@ -173,10 +178,10 @@ def test_persons_that_the_release_does_not_name_are_for_the_holder(facts: Releas
     assert facts.risk.check is not None
     counted = replace(facts.risk, check=replace(facts.risk.check, unit="person"))
     page = release_document(replace(facts, risk=counted)).public().html()
-    assert "Who looks alike" not in page
+    assert "Equivalence classes" not in page
 
 
 def test_a_table_made_elsewhere_has_no_promise(facts: ReleaseFacts) -> None:
     page = release_document(replace(facts, certificate=None)).html()
     assert "What is promised" not in page
-    assert "Risk: what an intruder could do" in page
+    assert "Disclosure risk" in page

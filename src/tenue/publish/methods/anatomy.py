@@ -1,8 +1,8 @@
 """Anatomy: quasi-identifiers and confidential records in two tables, linked by groups of k.
 
-Both tables are true. Only which record of a group is whose is not said: for whoever holds every
-assignment of a group's records to its units equally likely, each is a unit's with probability
-1/|G|, at most 1/k. What the records of a group have in common is known of all its members.
+Both tables are true; only the assignment of a group's records to its members is hidden. To an
+intruder who considers every assignment equally likely, a record is a member's with probability
+1/|G|, at most 1/k. What the records of a group have in common is known about all its members.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...errors import Fault, refuse
+from ...errors import refuse
 from ...evaluate.certificate import explained
-from ...evaluate.check import check_groups
 from ...noise.source import Source
 from ...privacy import ProbabilisticKAnonymity
 from ..assessment import Assessment
 from ..partition.mdav import mdav
+from ..row_fingerprint import Marking
 from ..table.cells import Numbers
 from ..table.input_table import Original, Validated
 from ..table.records import classes_of, order_of, records_of
-from .contract import Look, Made, Published
+from .contract import Made, Published, check_kept
 from .groups import HOMOGENEOUS, Grouped, GroupWay, homogeneous_steps
 from .linked_tables import (
     FOUND,
@@ -41,10 +41,9 @@ from .permuted_columns import (
     LAST,
     PRESENCE,
     VOIDED,
-    as_moved,
     check_one_value_each,
     givers,
-    undone,
+    reassigned,
     without_order,
 )
 from .streamed import check_of, prepared
@@ -56,23 +55,23 @@ if TYPE_CHECKING:
 ALIKE, VALUES = "quasi-identifiers", "confidential"
 
 EXCHANGED = (
-    "The intruder knows how groups are formed. Every assignment of whole confidential records to "
-    "the people of a group is equally likely to him."
+    "The intruder knows how groups are formed, and considers every assignment of whole "
+    "confidential records to the members of a group equally likely."
 )
 WHOLE = (
-    "The confidential values of a person stay together in one record: whoever knows one of them "
-    "may find the record in the group, and reads the others there."
+    "It does not separate the confidential values of a person, which stay together in one record: "
+    "an intruder who knows one of them may find the record in the group and read the others."
 )
 NARROW = (
-    "Groups hold people with similar confidential values: whoever finds a person's group knows "
-    "between which ends the value lies, however large k is in numbers. Choose k as the share of "
-    "the table among which a value is to be hidden."
+    "It does not hide the range of a confidential value: the members of a group have similar "
+    "values, so an intruder who finds a person's group knows an interval that contains the value, "
+    "even if k is large. Choose k as the share of the table in which a value is to be hidden."
 )
 
 
 class Anatomy(Grouped):
-    """A record in a unit's group is that unit's with probability at most 1/k, for whoever holds
-    the records of a group to be equally likely anybody's in it.
+    """A record in a unit's group is that unit's with probability at most 1/k, provided the intruder
+    considers every assignment of the group's records to its members equally likely.
 
     Source
         Thesis, section 7.1.
@@ -101,7 +100,7 @@ class Anatomy(Grouped):
         check_no_group(self)
 
     def check_values(self) -> None:
-        """Groups of similar values of a column without order hold one value each."""
+        """Refuses columns without order: their groups of similar values are homogeneous."""
         if self.by != VALUES or HOMOGENEOUS in self.override:
             return
         flat = [name for name in self.confidential if without_order(self.schema.columns[name])]
@@ -111,12 +110,8 @@ class Anatomy(Grouped):
 
     @property
     def in_order(self) -> bool:
-        """Records of several columns are in no order."""
+        """Records of several columns have no order."""
         return super().in_order and len(self.confidential) == 1
-
-    @property
-    def changed(self) -> tuple[str, ...]:
-        return self.confidential
 
     def publish(self, original: Original, source: Source) -> Published:
         check_one_value_each(original, self.confidential)
@@ -132,25 +127,24 @@ class Anatomy(Grouped):
         return Published({**cells, GROUP: group}, groups, tables)
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with (
-            prepared(self, table, self.room_for_rows, tell, look) as found,
+            prepared(self, table, source, tell, look) as found,
             ExitStack() as passing,
         ):
-            tell(self.step)
             (name,) = self.confidential
             at, width = found.place(name), len(found.coding.columns)
             rows, k = found.passes.rows, self.least
-            order, many = order_of(found.coding.column(name)), groups_from_ends(rows, k)
-            numbers = group_numbers(many, source)
+            order, count = order_of(found.coding.column(name)), groups_from_ends(rows, k)
+            numbers = group_numbers(count, source)
 
             def grouped(batch: Numbers) -> Numbers:
                 labels = label_from_ends(batch[:, width], rows, k)
                 return np.column_stack([batch[:, :width], numbers[labels]])
 
             placed = found.passes.number(lambda batch: [order(batch[:, at])], source)
-            sizes = [*found.coding.sizes, many + 1]
+            sizes = [*found.coding.sizes, count + 1]
             before = passing.enter_context(passing.enter_context(placed).map(grouped, sizes))
             after = passing.enter_context(
                 before.permute([at], lambda batch: batch[:, width], source)
@@ -158,11 +152,10 @@ class Anatomy(Grouped):
             made = InGroups.of(before, after, found.coding)
             shown = made.check(self.confidential)
             self.check_alone(shown)
-            if shown.k < k:
-                raise Fault("a release was about to leave without what it promises")
+            check_kept(shown.k >= k)
             steps = list(homogeneous_steps(shown, made.sizes))
-            check = check_of(self, found, after)
-            return made.on_disk(self, found, check, source, tell, steps=steps)
+            check = check_of(found, after)
+            return made.on_disk(found, check, steps=steps)
 
     def _by_values(self, original: Original) -> Numbers:
         columns = [original.cells[name] for name in self.confidential]
@@ -172,23 +165,13 @@ class Anatomy(Grouped):
         return original.of_rows(mdav(records_of(columns, original.persons), self.least).labels)
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
-        """Measures k, and l and t if asked for, of the groups that are shown."""
-        found = check_groups(table, self.schema, persons, self.grown, [GROUP])
-        far = max((column.exact_t for column in found.confidential), default=0)
-        if (
-            found.k < self.least
-            or (self.l is not None and (found.l or 0) < self.l)
-            or (self.t is not None and far > self.t)
-        ):
-            raise Fault("a release was about to leave without what it promises")
+        self.measure_again(table, persons, [GROUP])
 
     def assess(
         self, before: Any, after: Any, source: Source, original: Original, made: Published
     ) -> Assessment:
-        seen = after.drop_columns([GROUP])
-        found = super().assess(before, seen, source, original, made)
-        leave = (*self.quasi, *self.confidential, *self.unprotected)
-        return undone(found, original, as_moved(original.cells, made, leave), source)
+        found = super().assess(before, after.drop_columns([GROUP]), source, original, made)
+        return reassigned(self, found, original, original.cells, made, source)
 
     def explained(self, check: Check) -> Check:
         return explained(check, self.promise, linked=True)
@@ -204,7 +187,7 @@ class Anatomy(Grouped):
     @property
     def limits(self) -> list[str]:
         limits = [*super().limits, LEARNED]
-        if self.l is not None or self.t is not None:
+        if self.conditions:
             limits.append(VOIDED)
         if not self.way.similar:
             limits.append(NARROW)
@@ -220,11 +203,11 @@ class Anatomy(Grouped):
 
 
 def from_both_ends(codes: Numbers, k: int) -> Numbers:
-    """Groups of k units from both ends of an order inwards; the last has up to 2k - 1.
+    """Groups of k units, from both ends of an order inwards; the last has up to 2k - 1.
 
     Parameters
-        codes: the place of each unit's value in the order. Equal ones are taken in the order of
-            rows, which must therefore mean nothing.
+        codes: the rank of each unit's value. Equal ones are taken in the order of rows, which must
+            therefore be random.
 
     Example
         >>> from_both_ends(np.array([5, 1, 9, 3, 7, 2, 8]), k=2).tolist()
@@ -240,17 +223,17 @@ def from_both_ends(codes: Numbers, k: int) -> Numbers:
 
 
 def label_from_ends(places: Numbers, units: int, k: int) -> Numbers:
-    """The group of each place in the order of so many units, as `from_both_ends` forms them."""
+    """The group of each rank among so many units, as `from_both_ends` forms them."""
     pairs = _pairs(units, k)
     low, high = places // k, (units - 1 - places) // k
-    # what is left between the ends are one or two groups
-    middle = 2 * pairs + ((low > pairs) & (units - 2 * k * pairs >= 2 * k))
+    # one or two groups remain in the middle
+    middle = 2 * pairs + ((low > pairs) & (groups_from_ends(units, k) > 2 * pairs + 1))
     found: Numbers = np.where(low < pairs, 2 * low, np.where(high < pairs, 2 * high + 1, middle))
     return found
 
 
 def groups_from_ends(units: int, k: int) -> int:
-    """How many groups that makes."""
+    """How many groups `from_both_ends` forms."""
     pairs = _pairs(units, k)
     return 2 * pairs + (2 if units - 2 * k * pairs >= 2 * k else 1)
 

@@ -1,4 +1,4 @@
-"""The methods by name, and `publish` called with the options of the method that is named."""
+"""The methods by name, and functions that take the options of the method that is named."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .t_close import TClose
 METHODS: dict[str, type[Method]] = {
     kind.name: kind for kind in (Microaggregate, Swap, Generalise, Anatomy, TClose, Private)
 }
-"""Whoever adds a method adds it here."""
+"""A new method is added here."""
 
 Parameters = dict[str, inspect.Parameter]
 
 
 class Options(TypedDict, total=False):
-    """The options of all methods, as editors and type checkers know them.
+    """The options of all methods, for editors and type checkers.
 
     A method declares its options in `read`, with their defaults; `tests/test_options.py` compares.
     """
@@ -54,7 +54,7 @@ R = TypeVar("R")
 def chosen_method(
     schema: Schema, method: object, *, override: object = (), **options: Any
 ) -> Method:
-    """The method that was asked for; refused if it is none, or does not suit the schema."""
+    """The method with its options; refused if it is unknown, or does not suit the schema."""
     kind = METHODS[one_of(method, "method", METHODS)]
     if kind.named_roles:
         check_roles(schema)
@@ -62,7 +62,7 @@ def chosen_method(
 
 
 def options_of(kinds: Collection[type[Method]]) -> Parameters:
-    """The options of these methods; one that not every method needs need not be given."""
+    """The options of these methods; optional unless every method requires it."""
     found: Parameters = {}
     each = [inspect.signature(kind.read).parameters for kind in kinds]
     for name, option in (pair for parameters in each for pair in parameters.items()):
@@ -76,9 +76,9 @@ def options_of(kinds: Collection[type[Method]]) -> Parameters:
 
 
 def takes_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Gives a function of `method` and `**options` the options of all methods as its parameters.
+    """Gives a function of `method` and `**options` the options of all methods as parameters.
 
-    A call is refused if an option is none of the method that it names.
+    A call is refused if the named method does not have an option, or lacks one that it requires.
     """
     plain = inspect.signature(function)
 
@@ -99,19 +99,13 @@ def takes_options(function: Callable[P, R]) -> Callable[P, R]:
         listed = ", ".join(f"`{one}`" for one in taken) or "no options"
         for option in given:
             if option in known and option not in taken:
-                raise refuse(
-                    "publish.foreign-method-option", option=option, method=name, taken=listed
-                )
+                facts = {"option": option, "method": name, "taken": listed}
+                raise refuse("publish.foreign-method-option", **facts)
         for option, how in taken.items():
             if how.default is how.empty and option not in given:
                 add = f"{option}={_FOR_INSTANCE.get(option, '...')}"
-                raise refuse(
-                    "publish.method-option-missing",
-                    option=option,
-                    method=name,
-                    taken=listed,
-                    add=add,
-                )
+                facts = {"option": option, "method": name, "taken": listed, "add": add}
+                raise refuse("publish.method-option-missing", **facts)
         check_call(function, signature(taken), args, given)
         return function(*args, **given)
 

@@ -1,9 +1,8 @@
-"""What every method of publishing says and does, in memory and in passes.
+"""The contract of all methods of publishing, in memory and in passes.
 
-A journey asks for `read` (options and schema), `make` (the tables and what is told of them) and
-the certificate. `make` asks in this order: `prepare` (rows), `publish` (tables), `verify` (what was
-promised), `assess` (risk and utility), the history. Whatever a method leaves out here is done as
-for all the others.
+`publish` calls `read` (options and schema), `make` (tables and measurements) and the parts of the
+certificate. `make` calls, in this order: `prepare` (rows), `publish` (tables), `verify` (the
+promise), `assess` (risk and utility), `history`. What a method does not override is done as here.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import abc
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from ...arguments import whole
-from ...engine.contract import Passes
 from ...errors import Fault, Refused, nearest, refuse
+from ...evaluate.certificate import explained
 from ...evaluate.one_table.identifying_columns import telling
 from ...noise.source import Source
 from ...privacy import Promise
@@ -29,6 +28,7 @@ from ...schema.toml_values import key
 from ...text import many
 from ..assessment import Assessment, Step, assessed
 from ..permute import mixed, shuffled
+from ..row_fingerprint import Marking
 from ..synthetic.synthesis import VALUE
 from ..table.cells import Cells, Coding, Numbers, table_of
 from ..table.input_table import LEAST_MEMORY, MEMORY, Original, Validated
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 
 
 SECOND = "second-release"
-"""What a holder may insist on, whatever the method."""
+"""The override that every method without a price accepts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """What a method made of a table.
+    """The result of a method.
 
-    cells: the columns as they leave, row by row beside the original.
-    groups: the group of each row; by confidential column where each has its own.
-    tables: the Arrow tables that leave, by name, if it is not the one table of `cells`; that may
-        leave as well.
-    centres: of columns that leave as texts, a value that stands for each; to measure risk by.
-    rows: which rows of the original these are, in this order; None if it is all of them.
-    steps: what the history says besides, for the holder alone.
+    cells: the released columns, row by row beside the original.
+    groups: the group of each row; by confidential column where each has its own groups.
+    tables: the released Arrow tables, by name, if they are not the one table of `cells`; linked
+        tables may leave beside that one.
+    centres: for columns released as text, a representative value, to measure risk with.
+    rows: which rows of the original these are, in this order; None for all.
+    steps: further entries of the history, for the holder only.
     """
 
     cells: Mapping[str, Cells]
@@ -66,20 +66,20 @@ class Published:
     steps: tuple[Step, ...] = ()
 
     def of(self, original: Original) -> Original:
-        """The rows of the original that are beside those that leave."""
+        """The rows of the original beside the released ones."""
         return original if self.rows is None else original.take(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """The tables that leave, in random order, and what their holder is told.
+    """The released tables, in random order, and what was measured of them.
 
     table: all columns side by side, in memory or in files.
-    sample: the rows of what was made which a report counts.
-    before: the same rows as they were read, where the report compares them.
-    sizes: how many groups have how many units, by column where each has its own.
-    telling: the unprotected columns that tell nearly everybody apart, and the share of rows found.
-    tables: the tables that leave, by name, if it is not the one table; that may leave as well.
+    sample: the released rows that a report counts.
+    before: the same rows of the original, where the report compares them.
+    sizes: how many groups have how many units, by column where each has its own groups.
+    telling: unprotected columns that identify nearly every row, with the share of rows identified.
+    tables: as in `Published`.
     """
 
     table: pyarrow.Table | WrittenTable
@@ -92,25 +92,9 @@ class Made:
     tables: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Look(Protocol):
-    """Who looks at the rows of a table as they are read, before anything is made of them.
-
-    name: is shown some stored values of an identifier at a time, where rows are read in passes;
-        None if nobody asks for them.
-    """
-
-    name: Callable[[str, Any], None] | None
-
-    def held(self, read: Original) -> None:
-        """All rows, in memory."""
-
-    def rows(self, passes: Passes, coding: Coding) -> None:
-        """All rows, as the coding has them."""
-
-
 @dataclass(frozen=True)
 class Way:
-    """What is done, in a few words, and where it is proved."""
+    """The mechanism in a few words, and the source of its proof."""
 
     mechanism: str
     source: str
@@ -118,18 +102,18 @@ class Way:
 
 @dataclass(frozen=True, kw_only=True)
 class Method(abc.ABC):
-    """A way of publishing, with its options, that suits a schema.
+    """A method of publishing, with options that suit the schema.
 
-    override: what the holder insists on; each word is recorded in the certificate.
+    override: refusals that the holder overrides; each is recorded in the certificate.
     """
 
     name: ClassVar[str]
     overrides: ClassVar[tuple[str, ...]] = ()
-    """What a holder may insist on besides `SECOND`."""
+    """The overrides that it accepts besides `SECOND`."""
     named_roles: ClassVar[bool] = True
-    """Whether every column that leaves must state its role."""
+    """Whether every released column must state its role."""
     reads_all: ClassVar[bool] = False
-    """Whether a value that cannot be read counts as missing; otherwise the table is refused."""
+    """Whether an unreadable value counts as missing; otherwise the table is refused."""
     stored_types: ClassVar[bool] = True
     """Whether columns keep the source's types, which may follow from rows; else the schema's."""
     repeatable: ClassVar[bool] = False
@@ -137,7 +121,7 @@ class Method(abc.ABC):
     report_compares: ClassVar[bool] = True
     """Whether its report shows the release beside the original; else only what may leave."""
     step: ClassVar[str] = "partition and publish"
-    """What whoever waits is told while it makes the table."""
+    """The name of its main step, for progress."""
 
     schema: Schema
     override: frozenset[str] = frozenset()
@@ -147,14 +131,14 @@ class Method(abc.ABC):
     @classmethod
     @abc.abstractmethod
     def read(cls, schema: Schema, override: object, *given: Any, **options: Any) -> Self:
-        """The method with these options; refused if they are none, or do not suit the schema.
+        """The method with these options; refused if they are invalid or do not suit the schema.
 
-        A method names its options as keywords of their own: `publish` takes them, and no others.
+        Options are declared as keywords: `publish` takes these and no others.
         """
 
     @classmethod
     def insisted(cls, given: object) -> frozenset[str]:
-        """The words of `override`, each refused if it is none that this method knows."""
+        """The words of `override`; refused if the method does not know one."""
         words = [given] if isinstance(given, str) else given
         if not isinstance(words, Collection):
             words = [words]
@@ -165,27 +149,24 @@ class Method(abc.ABC):
 
     @property
     def memory(self) -> int | None:
-        """How many bytes may be held of the table that is read; None for all that there are."""
+        """How many bytes of the table may be held in memory; None for no limit."""
         return None
 
     def in_passes(self, table: Validated) -> bool:
-        """Whether the table is read in passes, for it would not fit; by public facts alone."""
+        """Whether the table is too large to be held, by public facts alone."""
         return False
 
     def streamed(self) -> Self:
-        """The method as it is done of a table that is read in passes, if that is not the same."""
+        """The method as applied to a table that is read in passes."""
         return self
 
     def sized(self, rows: int) -> Self:
-        """The method for a table of so many rows; refused if it does not suit them.
-
-        Asked before anything is paid, and only of methods that show how many rows there are.
-        """
+        """The method for so many rows; refused if it does not suit them. Called before payment."""
         return self
 
     @property
     def planned(self) -> ReleasePlan:
-        """What is done, of a method that has a price; known once the number of rows is."""
+        """The plan of a method that has a price, once the number of rows is known."""
         raise Fault(f"{self.name} has no plan")
 
     @property
@@ -197,27 +178,32 @@ class Method(abc.ABC):
 
     @cached_property
     def quasi(self) -> tuple[str, ...]:
-        """The quasi-identifiers that are published."""
+        """The published quasi-identifiers."""
         return self._stored(self.schema.quasi_identifiers)
 
     @cached_property
     def confidential(self) -> tuple[str, ...]:
-        """The confidential columns that are published."""
+        """The published confidential columns."""
         return self._stored(self.schema.confidential)
 
     @cached_property
     def sensitive(self) -> tuple[str, ...]:
-        """Those of them that are declared sensitive."""
+        """The confidential columns that are declared sensitive."""
         return tuple(name for name in self.confidential if self.schema.columns[name].sensitive)
 
     @cached_property
     def unprotected(self) -> tuple[str, ...]:
-        """The columns of role other, which leave as they are."""
+        """The columns of role other, which are published unchanged."""
         return tuple(
             column.name
             for column in self.schema.columns.values()
             if column.role == "other" and not self._names_a_person(column) and not _derived(column)
         )
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """All published columns."""
+        return (*self.quasi, *self.confidential, *self.unprotected)
 
     def _stored(self, columns: Iterable[Column]) -> tuple[str, ...]:
         for column in columns:
@@ -229,25 +215,25 @@ class Method(abc.ABC):
         return column.name.lower() == self.schema.unit.lower()
 
     def no_role(self, role: str, why: str) -> Refused:
-        """The refusal of a schema that lacks a role which the method needs."""
+        """The refusal of a schema without columns of a role that the method needs."""
         return refuse("publish.columns-of-role-missing", name=self.schema.name, role=role, why=why)
 
     # -- the rows ----------------------------------------------------------------------------------
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The columns whose values the method reads or moves; none of them may be missing."""
+        """The columns whose values the method reads or moves; rows that lack one are left out."""
         return self.quasi + self.confidential
 
     @property
     def fewest(self) -> int:
-        """How many units a table must have."""
+        """The least number of units in a table."""
         return 1
 
     @property
-    @abc.abstractmethod
     def changed(self) -> tuple[str, ...]:
-        """The columns whose values are no longer those of the original."""
+        """The columns whose values differ from the original."""
+        return self.confidential
 
     def prepare(self, read: Original, source: Source) -> Original:
         """The rows that can be published, in random order.
@@ -257,12 +243,11 @@ class Method(abc.ABC):
         Rows are shuffled first, so that equal distances are not decided by the order of a file.
         """
         cells = {name: column.filled() for name, column in read.cells.items()}
-        keep = np.ones(read.size, dtype=bool)
         for name in self.quasi + self.confidential:
             if not cells[name].present.any():
-                raise refuse(
-                    "publish.published-column-empty", column=name, role=cells[name].column.role
-                )
+                role = cells[name].column.role
+                raise refuse("publish.published-column-empty", column=name, role=role)
+        keep = np.ones(read.size, dtype=bool)
         for name in self.compared:
             keep &= cells[name].present
         rows = np.flatnonzero(keep)
@@ -270,23 +255,31 @@ class Method(abc.ABC):
             raise refuse("publish.no-complete-row")
         full = Original(cells, read.persons, read.size)
         full = full.take(rows[shuffled(int(rows.size), source)])
-        units = full.size if full.persons is None else int(full.persons.max()) + 1
-        if units < self.fewest:
-            word = "rows" if full.persons is None else "persons"
-            fix = f"Choose k = {units} at most" if units > 1 else "Publish a larger table"
-            raise refuse("publish.fewer-units-than-k", largest=self.fewest, word=word, word2=fix)
+        if full.persons is None:
+            self.check_units(full.size, "rows")
+        else:
+            self.check_units(int(full.persons.max()) + 1, "persons")
         for name in self.quasi + self.confidential:
-            _check_varies(full.cells[name])
+            column = full.cells[name]
+            values = column.numbers[column.present]
+            if values.size and (values == values[0]).all():
+                raise refuse("publish.constant-column", column=name, role=column.column.role)
         return full
 
+    def check_units(self, units: int, word: str) -> None:
+        """Refuses a table with fewer units than the method needs."""
+        if units < self.fewest:
+            fix = f"Choose k = {units} at most" if units > 1 else "Publish a larger table"
+            raise refuse("publish.fewer-units-than-k", largest=self.fewest, word=word, word2=fix)
+
     def make(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
-        """Reads the rows, which are paid for, and makes the release, measured as it was promised.
+        """Reads the rows, which are paid for, and makes and measures the release.
 
         Parameters
-            tell: is told the name of each step when it begins.
-            look: is shown the rows as they were read.
+            tell: receives the name of each step when it begins.
+            look: computes the fingerprints of the rows as they were read.
         """
         if self.in_passes(table):
             return self.stream(table, source, tell, look)
@@ -299,50 +292,49 @@ class Method(abc.ABC):
         beside = made.of(original)
         before, after = (table_of(cells, self.schema) for cells in (beside.cells, made.cells))
         self.verify(after, beside.persons)
-        told = self.assess(before, after, source, beside, made)
-        loose = {name: after.column(name) for name in self.unprotected}
+        assessment = self.assess(before, after, source, beside, made)
         return Made(
             mixed(after, source),
             after,
-            told,
-            self.history(read, original, made) + told.steps,
+            assessment,
+            self.history(read, original, made) + assessment.steps,
             before,
             sizes_counted(self.group_sizes(beside, made)),
-            telling(loose),
+            telling({name: after.column(name) for name in self.unprotected}),
             {name: mixed(one, source) for name, one in made.tables.items()},
         )
 
     @abc.abstractmethod
     def publish(self, original: Original, source: Source) -> Published:
-        """The table after the method; refused if that would tell what it must not."""
+        """The released table; refused if it would disclose what it must not."""
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
-        """The same for a table that is read in passes, measured as it was promised."""
+        """As `make`, for a table that is read in passes."""
         raise Fault(f"{self.name} holds the whole table")
 
     @abc.abstractmethod
     def verify(self, table: Any, persons: Numbers | None) -> None:
-        """Measures what was promised once more, on the Arrow table; a `Fault` if it does not hold.
+        """Measures the promise again, on the Arrow table; a `Fault` if it does not hold.
 
         Parameters
-            persons: whose each row is; None if each row is a person.
+            persons: the person of each row; None if each row is a person.
         """
 
     def assess(
         self, before: Any, after: Any, source: Source, original: Original, made: Published
     ) -> Assessment:
-        """Risk and utility, from original and release together: for the holder alone.
+        """Risk and utility, from original and release together: for the holder only.
 
         Parameters
-            before, after: the tables that would leave, row by row.
+            before, after: original and release, row by row.
         """
         return assessed(before, after, self.schema, source, original.persons, self.explained)
 
     def explained(self, check: Check) -> Check:
-        """What was measured on the release, with what the reader must know of the method."""
-        return check
+        """The measured k, l and t, with the notes that the promise requires."""
+        return explained(check, self.promise)
 
     # -- the certificate ---------------------------------------------------------------------------
 
@@ -352,7 +344,7 @@ class Method(abc.ABC):
 
     @property
     def price(self) -> EpsilonDelta:
-        """What is debited before a row is read; nothing if the promise is about looks."""
+        """What is debited before a row is read; nothing for a syntactic promise."""
         return NOTHING
 
     @property
@@ -361,12 +353,12 @@ class Method(abc.ABC):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What the method was called with, and on which columns; nothing of the rows."""
+        """The options and the columns by role; nothing that depends on rows."""
         return {}
 
     @property
     def assumptions(self) -> Sequence[str]:
-        """What the promise rests on besides what every release rests on."""
+        """The assumptions of the promise besides those of every release."""
         return ()
 
     @property
@@ -377,21 +369,24 @@ class Method(abc.ABC):
     # -- the holder's screen -----------------------------------------------------------------------
 
     def history(self, read: Original, original: Original, made: Published) -> tuple[Step, ...]:
-        """The steps from the table as it was read to the table as it leaves."""
+        """The steps from the table as read to the release."""
         steps = read_steps(read.size, len(read.cells), read.beyond)
-        if read.size > original.size:
-            text = f"{read.size - original.size} rows with a missing value in "
-            steps.append(Step("left out", text + ", ".join(self.compared)))
+        steps += self.left_out_steps(read.size - original.size)
         steps += self.group_steps(made.of(original), made)
         return (*steps, *made.steps, *self.publish_steps())
 
+    def left_out_steps(self, rows: int) -> list[Step]:
+        """How many rows were left out because a value is missing."""
+        text = f"{rows} rows with a missing value in {', '.join(self.compared)}"
+        return [Step("left out", text)] if rows else []
+
     def publish_steps(self) -> list[Step]:
-        """How the history ends."""
+        """The last steps of the history."""
         steps = [Step("publish", f"{self.label}: {', '.join(self.changed)}")]
-        return steps + [Step("insisted on", word) for word in sorted(self.override)]
+        return steps + [Step("overridden", word) for word in sorted(self.override)]
 
     def group_steps(self, original: Original, made: Published) -> Iterable[Step]:
-        """What the history says of groups, where there are any."""
+        """The steps that describe groups, if there are any."""
         return ()
 
     def group_sizes(self, original: Original, made: Published) -> Mapping[str, Numbers]:
@@ -403,15 +398,15 @@ class Method(abc.ABC):
         return sizes
 
     def instead_of_k(self, check: Check) -> str | None:
-        """What to say of look-alikes where k, l and t measure nothing that is promised."""
+        """The sentence about unique rows, where k, l and t do not measure the promise."""
         return None
 
     def remarks(self) -> Sequence[str]:
-        """What a reader of the risk must know of the method."""
+        """What a reader of the risk must know about the method."""
         return ()
 
     def warnings(self, risk: Risk | None) -> list[str]:
-        """What the holder should think about before the release leaves."""
+        """What the holder should consider before the release leaves."""
         return []
 
 
@@ -425,25 +420,29 @@ def sizes_counted(sizes: Mapping[str, Numbers]) -> dict[str, dict[int, int]]:
 
 
 def read_steps(rows: int, columns: int, beyond: Mapping[str, int]) -> list[Step]:
-    """How the history begins: what was read, and what of it lay beyond its bounds."""
+    """The first steps of the history: what was read, and how many values were clipped."""
     steps = [Step("read", f"{many(rows, 'row')}, {many(columns, 'column')} besides identifiers")]
     for name, count in beyond.items():
         if count:
-            values = many(count, "value")
-            text = f"{values} of `{name}` beyond the declared bounds became the nearest bound"
-            steps.append(Step("clamped", text))
+            text = f"{many(count, 'value')} of `{name}` outside the declared bounds"
+            steps.append(Step("clipped", text))
     return steps
 
 
 def one_of(given: object, name: str, known: Collection[str]) -> str:
-    """The word, refused if it is none of those that are known."""
+    """The word; refused if it is unknown."""
     if isinstance(given, str) and given in known:
         return given
-    listed = ", ".join(f'"{word}"' for word in known)
-    near = nearest(str(given), known)
+    listed, near = ", ".join(f'"{word}"' for word in known), nearest(str(given), known)
     raise refuse(
         "publish.unknown-option-value", name=name, given=given, listed=listed, nearest=near
     )
+
+
+def check_kept(holds: bool) -> None:
+    """A `Fault` if a release does not keep its promise."""
+    if not holds:
+        raise Fault("a release was about to leave without what it promises")
 
 
 def check_roles(schema: Schema) -> None:
@@ -459,39 +458,28 @@ def _derived(column: Column) -> bool:
     return isinstance(column, Number) and column.expression is not None
 
 
-def _check_varies(column: Cells) -> None:
-    values = column.numbers[column.present]
-    if values.size and (values == values[0]).all():
-        raise refuse("publish.constant-column", column=column.name, role=column.column.role)
-
-
-# -- Methods that can read a table in passes, where it would not fit into memory -------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class Passable(Method):
-    """A method that holds a table, or reads it in passes.
+    """A method that holds a table in memory, or reads it in passes.
 
-    held: how many bytes of a stored table may be held; None for all that there are.
+    held: how many bytes of a stored table may be held; None for no limit.
     """
 
     held: int | None = None
 
     @property
     def in_order(self) -> bool:
-        """Whether groups follow from counts and places that come in order."""
+        """Whether groups follow from counts in sorted order."""
         return False
 
     @property
     def passable(self) -> bool:
-        """Whether groups can be found of a table that is not held."""
+        """Whether groups can be formed without holding the table."""
         return self.in_order and self.schema.unit == RECORD
 
     def room(self, memory: object) -> int | None:
-        """How many bytes may be held; refused where groups are formed of the whole table at once.
-
-        Counted in rows: whose rows belong together is only known of a table that is held.
-        """
+        """How many bytes may be held; refused if groups are formed of the whole table at once, or
+        if persons have several rows, which belong together only in a table that is held."""
         if memory is None:
             return None
         if self.schema.unit != RECORD:
@@ -511,5 +499,5 @@ class Passable(Method):
 
     @property
     def room_for_rows(self) -> int:
-        """How many bytes of a table may be held; those of many machines would fill this one."""
+        """How many bytes may be held; a table on many machines is limited even without `held`."""
         return MEMORY if self.held is None else self.held

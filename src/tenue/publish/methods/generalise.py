@@ -1,9 +1,8 @@
 """Generalisation: quasi-identifiers become less precise, and stay true.
 
-Numbers and dates become intervals, categories concepts that cover them. What is published of a row
-holds of it; how much is left open is as little as the promise allows, by a public method, and that
-is what an intruder can use: whoever runs the method on tables that fit the release can rule out
-those that give another.
+Numbers and dates become intervals, categories become more general ones. The method is public and
+generalises no more than the promise requires. An intruder can use that: running the method on all
+tables that fit the release rules out those that give another one.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from ...arguments import above_zero, exact
-from ...errors import Fault, nearest, refuse
+from ...errors import nearest, refuse
 from ...noise.source import Source
 from ...privacy import KAnonymity
-from ...schema import Bounded, Category, Column, Schema
+from ...schema import Bounded, Column, Schema
 from ...text import exactly, many, shortly
 from ..assessment import Assessment, Step, assessed, measured_groups
 from ..generalise.full_domain import (
@@ -34,9 +33,10 @@ from ..generalise.full_domain import (
 from ..generalise.hierarchy import Run, Scale, centred, recoded, scale_of
 from ..generalise.mondrian import OUT, multidimensional, runs_of, split_in_passes, suppressed
 from ..generalise.privacy_condition import Need, Secret
+from ..row_fingerprint import Marking
 from ..table.cells import Cells, Numbers
 from ..table.input_table import Original, Validated
-from .contract import Look, Made, Published, one_of, sizes_counted
+from .contract import Made, Published, check_kept, one_of, sizes_counted
 from .groups import (
     DISCLOSED,
     EVERY,
@@ -45,21 +45,20 @@ from .groups import (
     Grouped,
     GroupWay,
     homogeneous_steps,
-    places,
 )
 from .microaggregate import AS_THEY_ARE
-from .permuted_columns import among_look_alikes
+from .permuted_columns import within_classes
 from .streamed import by_group, check_of, finished, labelled, prepared
 
 
 class Survivors(NamedTuple):
-    """How much whoever reruns the method cannot rule out; `tests/attacks` measures it.
+    """What an intruder who reruns the method cannot rule out, as `tests/attacks` measures it.
 
     tables: of all tables of 12 rows with one number of six values that fit a release with k = 3,
         the share that gives it, on average.
-    assignments: of all ways in which the values of a yes-or-no column may belong to 12 people whose
-        quasi-identifiers are known, the share that gives the release with k = 3 and l = 2, on
-        average over all values; of three such tables the one with the least.
+    assignments: of all assignments of the values of a yes-or-no column to 12 people with known
+        quasi-identifiers, the share that gives the release with k = 3 and l = 2, on average over
+        all values; the least of three such tables.
     """
 
     tables: str
@@ -72,28 +71,30 @@ SURVIVORS = {
 }
 
 MINIMAL = (
-    "No more was generalised than the promise asks for, by a public method. Whoever runs it on all "
-    "tables that fit a release rules out those that give another (minimality and downcoding "
-    "attacks), and may so learn more of a row than is written there. Of all tables of 12 rows with "
-    "one number of six values, {left} of those that fit a release with k = 3 are left on average."
+    "It does not withstand minimality and downcoding attacks: the method is public, and "
+    "generalises no more than the promise requires. An intruder who runs it on all tables that fit "
+    "a release rules out those that give another, and may learn more about a row than the release "
+    "states. Of the tables of 12 rows with one number of six values that fit a release with k = 3, "
+    "{left} remain on average."
 )
 ENDS = (
-    "The ends of an interval are values of its group: somebody in it has each of them. Likewise a "
-    "concept is the lowest that covers its group."
+    "It does not hide the ends of an interval: somebody in the group has each of them. Likewise, a "
+    "published category is the lowest that covers its group."
 )
 LOOKED = (
-    "How far a group was split depended on its confidential values, for {asked}. Whoever knows the "
-    "quasi-identifiers of a group can tell that a finer one lacked it: with a small l that can be "
-    "the one value which they share. In tables of 12 rows with l = 2 that left {left} of the ways "
-    "in which values may belong to people."
+    "It does not hide how far a group was split, which depended on its confidential values, for "
+    "{asked}. An intruder who knows the quasi-identifiers of a group can infer that a finer one "
+    "lacked it: with a small l, this can reveal the one value that its members share. In tables of "
+    "12 rows with l = 2, {left} of the possible assignments of values to people remained."
 )
 LEFT_OUT = (
-    "Completeness: up to {share} of the rows were left out because they are rare. That a person is "
-    "rare may be told by it, and whoever knows how many rows there were knows how many were."
+    "It does not contain every row: up to {share} of the rows were left out because they are rare. "
+    "This may reveal that a person is rare, and an intruder who knows how many rows there were "
+    "knows how many were left out."
 )
 MIDDLE = (
-    "A recoded number or date was taken for the middle of its interval, a category for the concept "
-    "that is written; risk and utility are measured by that."
+    "Risk and utility are measured with the midpoint of each interval, and with categories as they "
+    "are published."
 )
 
 SPLIT, LEVELS = "multidimensional", "full-domain"
@@ -103,9 +104,9 @@ SPLIT, LEVELS = "multidimensional", "full-domain"
 class Generalise(Grouped):
     """Every combination of quasi-identifiers, recoded truthfully, is shared by at least k units.
 
-    suppress: which share of the rows may be left out.
-    minimise: which loss is least among all levels.
-    widths: of some numbers and dates the widths of their intervals, in grid steps.
+    suppress: the share of rows that may be left out.
+    minimise: the loss that is minimised among all levels.
+    widths: the widths of intervals of some numbers and dates, in grid steps.
 
     Source
         LeFevre, DeWitt and Ramakrishnan 2005 and 2006; Samarati 2001.
@@ -115,12 +116,12 @@ class Generalise(Grouped):
     step = "recode"
     ways: ClassVar[dict[str, GroupWay]] = {
         SPLIT: GroupWay(
-            "generalisation: groups split as far as k allows, each recoded by what covers it",
+            "generalisation: groups split as far as k allows, each recoded to what covers it",
             "LeFevre, DeWitt and Ramakrishnan 2006 (Mondrian)",
             in_order=True,
         ),
         LEVELS: GroupWay(
-            "generalisation: one level for each column, those that lose least of all that keep k",
+            "generalisation: one level for each column, with the least loss of all that keep k",
             "Samarati 2001; LeFevre, DeWitt and Ramakrishnan 2005 (Incognito)",
         ),
     }
@@ -148,7 +149,9 @@ class Generalise(Grouped):
         for option, given in (("minimise", minimise), ("widths", widths)):
             if given is not None and made.by != LEVELS:
                 raise refuse("publish.full-domain-option", option=option)
-        share = _share(suppress)
+        share = exact(suppress, "suppress")
+        if not 0 <= share < 1:
+            raise refuse("publish.suppress-out-of-range", suppress=suppress)
         made = replace(made, suppress=share)
         if memory is not None and not made.passable:
             label = f"{made.label} with l, t or suppress"
@@ -161,11 +164,10 @@ class Generalise(Grouped):
 
     @property
     def passable(self) -> bool:
-        held = self.suppress or self.l is not None or self.t is not None
-        return super().passable and not held
+        return super().passable and not self.suppress and not self.conditions
 
     def steps_of(self, widths: object) -> Mapping[str, Sequence[int]]:
-        """The stated widths in grid steps; refused if they do not nest, or are of other columns."""
+        """The stated widths in grid steps; refused if they do not nest, or for other columns."""
         if not isinstance(widths, Mapping):
             raise refuse("publish.widths-not-a-mapping", type=type(widths).__name__)
         known = {
@@ -211,38 +213,31 @@ class Generalise(Grouped):
         )
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
-        with prepared(self, table, self.room_for_rows, tell, look) as found:
-            tell(self.step)
+        with prepared(self, table, source, tell, look) as found:
             scales = [_without_rows(found.coding.column(name)) for name in self.quasi]
             codes = _codes(scales, found.coding.places(self.quasi))
             sizes = [found.coding.sizes[j] for j in found.coding.places(self.quasi)]
             with found.passes.map(codes, sizes) as coded:
                 groups = split_in_passes(coded, scales, sizes, self.least)
-            many_groups = np.arange(groups.sizes.size)
+            each = np.arange(groups.sizes.size)
             pairs = list(zip(scales, groups.runs, strict=True))
-            texts = {one.name: recoded(one, run, many_groups) for one, run in pairs}
-            centres = {one.name: centred(one, run, many_groups) for one, run in pairs}
+            texts = {one.name: recoded(one, run, each) for one, run in pairs}
+            centres = {one.name: centred(one, run, each) for one, run in pairs}
             width = len(found.coding.columns)
             labels, places = groups.labels, dict.fromkeys(texts, width)
             with labelled(found, lambda rows: [labels(codes(rows))], [groups.sizes.size]) as after:
-                alone = check_of(self, found, after, lambda rows: [rows[:, width]])
+                alone = check_of(found, after, lambda rows: [rows[:, width]])
                 self.check_alone(alone)
                 shown = [one.numbers for one in texts.values()]
-                check = check_of(
-                    self, found, after, lambda rows: [one[rows[:, width]] for one in shown]
-                )
-                if check is None or alone is None or check.k < self.least:
-                    raise Fault("a release was about to leave without what it promises")
+                check = check_of(found, after, lambda rows: [one[rows[:, width]] for one in shown])
+                check_kept(check is not None and check.k >= self.least)
                 return finished(
-                    self,
                     found,
                     after,
                     by_group(found.coding, texts, places),
                     check,
-                    source,
-                    tell,
                     steps=[
                         *homogeneous_steps(alone, groups.sizes),
                         *self._lost(pairs, groups.sizes, 0),
@@ -252,7 +247,7 @@ class Generalise(Grouped):
                 )
 
     def _grouped(self, scales: Sequence[Scale], need: Need) -> tuple[Numbers, list[Run]]:
-        """The class of each row, `OUT` of those left out, and of each column the run of each."""
+        """The class of each row (`OUT` if left out), and for each column the run of each class."""
         most = int(self.suppress * scales[0].codes.size)
         if self.by == SPLIT:
             labels = suppressed(scales, multidimensional(scales, need), need, most)
@@ -269,12 +264,8 @@ class Generalise(Grouped):
         return found.labels, runs
 
     def _need(self, original: Original) -> Need:
-        asked = self.l is not None or self.t is not None
-        confidential = [
-            Secret(name, places(cells), not isinstance(cells.column, Category))
-            for name, cells in ((name, original.cells[name]) for name in self.grown)
-            if asked
-        ]
+        columns = self.conditioned(original) if self.conditions else ()
+        confidential = [Secret(*column) for column in columns]
         return Need(self.least, self.l, self.t, confidential, original.persons)
 
     def _lost(self, pairs: Sequence[tuple[Scale, Run]], sizes: Numbers, out: int) -> Iterator[Step]:
@@ -297,14 +288,14 @@ class Generalise(Grouped):
     def assess(
         self, before: Any, after: Any, source: Source, original: Original, made: Published
     ) -> Assessment:
-        """By the middles of intervals; k, l and t by what is written."""
+        """With the midpoints of intervals; k, l and t of the values as published."""
         middle = after
         for name, cells in made.centres.items():
             place = middle.schema.get_field_index(name)
             middle = middle.set_column(place, name, cells.to_arrow())
         found = assessed(before, middle, self.schema, source, original.persons, self.explained)
         found = measured_groups(found, after, self.schema, original.persons)
-        return among_look_alikes(self, found, original, made, source)
+        return within_classes(self, found, original, made, source)
 
     # -- the certificate ---------------------------------------------------------------------------
 
@@ -322,18 +313,17 @@ class Generalise(Grouped):
         for name, steps in self.widths.items():
             column = self.schema.columns[name]
             assert isinstance(column, Bounded)  # noqa: S101 - as `steps_of` found it
-            told = ", ".join(exactly(column.grid * step) for step in steps)
-            found[f"widths of {name}"] = told
+            found[f"widths of {name}"] = ", ".join(exactly(column.grid * step) for step in steps)
         return found
 
     @property
     def limits(self) -> list[str]:
-        asked = [name for name, given in (("l", self.l), ("t", self.t)) if given is not None]
         left = SURVIVORS[self.by]
         limits = [NOT_PRIVACY, TWICE, DISCLOSED, MINIMAL.format(left=left.tables)]
         limits += [ENDS] if self.by == SPLIT else []
-        if asked:
-            limits.append(LOOKED.format(asked=" and ".join(asked), left=left.assignments))
+        if self.conditions:
+            asked = " and ".join(self.conditions)
+            limits.append(LOOKED.format(asked=asked, left=left.assignments))
         if self.suppress:
             limits.append(LEFT_OUT.format(share=exactly(self.suppress)))
         return [*limits, AS_THEY_ARE]
@@ -348,7 +338,7 @@ def _without_rows(column: Column) -> Scale:
 
 
 def _codes(scales: Sequence[Scale], places: Sequence[int]) -> Callable[[Numbers], Numbers]:
-    """The code of each quasi-identifier, of rows as they are kept; none is missing."""
+    """The codes of the quasi-identifiers of rows in passes; none is missing."""
     known: list[Numbers | None] = []
     for scale in scales:
         cells = scale.cells
@@ -367,13 +357,6 @@ def _codes(scales: Sequence[Scale], places: Sequence[int]) -> Callable[[Numbers]
         return np.stack(found, axis=1)
 
     return codes
-
-
-def _share(given: object) -> Fraction:
-    value = exact(given, "suppress")
-    if not 0 <= value < 1:
-        raise refuse("publish.suppress-out-of-range", suppress=given)
-    return value
 
 
 def _nested(column: Bounded, given: object) -> list[int]:

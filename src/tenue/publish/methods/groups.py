@@ -1,11 +1,11 @@
-"""Methods that put similar people into groups: how they read k, l and t, and what they share.
+"""Methods that form groups of similar people: their options k, l and t, and what they share.
 
-A promise about groups of k is syntactic: it says how a table looks, not what it tells.
+A promise about groups of k is syntactic: it describes a table, and does not bound what is learned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arguments import above_zero, exact, whole
-from ...errors import Fault, Refused, nearest, refuse
+from ...errors import Refused, nearest, refuse
 from ...evaluate.check import check_groups
 from ...evaluate.one_table.cell_equality import word_codes
 from ...evaluate.one_table.diversity import single_valued
@@ -29,42 +29,46 @@ from ..partition.mixed_records import Mixed
 from ..table.cells import Cells, Numbers
 from ..table.input_table import Original
 from ..table.records import records_of
-from .contract import Passable, Published, Way, one_of
+from .contract import Passable, Published, Way, check_kept, one_of
 
 if TYPE_CHECKING:
     from ...evaluate import Check
 
 EVERY = ""
-"""The key of groups that hold for every column."""
+"""The key of groups that apply to every column."""
 HOMOGENEOUS = "homogeneous-groups"
 
 NOT_PRIVACY = "It is not differential privacy."
 TWICE = (
-    "It does not survive a second publication of the table or of a changed one: the record that "
+    "It does not withstand a second release of the table or of a changed version: the record that "
     "changed is recovered exactly."
 )
-DISCLOSED = "Where all of a group share one confidential value, that value is disclosed."
+DISCLOSED = (
+    "It does not prevent attribute disclosure: where all members of a group have the same "
+    "confidential value, that value is disclosed."
+)
 GROWN = (
-    "Groups were made larger where {asked} was not reached. Whoever knows the method can tell "
-    "which groups were, and so that their first members lacked it: with a small l that can be the "
-    "one value which they share."
+    "It does not hide which groups were enlarged because {asked} was not reached. An intruder who "
+    "knows the method can identify them, and infer that their first members lacked it: with a "
+    "small l, this can reveal the one value that they share."
 )
 FORMED = (
-    "For t, groups may have been formed by confidential values rather than by quasi-identifiers "
-    "alone. Whoever knows the method may learn about these values from who shares a group."
+    "It does not hide how groups were formed: for t, this may depend on confidential values and "
+    "not on quasi-identifiers alone. An intruder who knows the method may learn about these values "
+    "from who shares a group."
 )
 DIFFERENT = "at least {l} different values of {names} in each group"
-NEEDED = "it takes at least {l} values of {names} for everybody of a group to have one of them"
+NEEDED = "at least {l} values of {names} are needed for every member of a group to have one of them"
 
 
 @dataclass(frozen=True)
 class GroupWay(Way):
-    """By what groups are formed.
+    """How groups are formed.
 
-    similar: by quasi-identifiers. One partition then holds for all columns, and its groups can
+    similar: by quasi-identifiers. One partition then applies to all columns, and its groups can
         grow for l and t; otherwise each confidential column has groups of its own, with its own k.
-    gain: they are those of V-MDAV, with its gain factor gamma.
-    in_order: they follow from counts that come in order, so that the table need not be held.
+    gain: by V-MDAV, with its gain factor gamma.
+    in_order: from counts in sorted order, so that the table need not be held.
     """
 
     similar: bool = True
@@ -76,16 +80,16 @@ class GroupWay(Way):
 class Grouped(Passable):
     """A method that forms groups.
 
-    by: one of `ways`; the first of them is taken if none is named.
-    k: how many units each group has at least; by column where each has its own groups.
-    l, t: what else must hold of each group.
+    by: one of `ways`; the first of them by default.
+    k: the least number of units in a group; by column where each has its own groups.
+    l, t: further conditions on each group.
     gamma: the gain factor of V-MDAV.
     """
 
     ways: ClassVar[Mapping[str, GroupWay]]
     overrides = (HOMOGENEOUS,)
     one_partition: ClassVar[bool] = False
-    """Whether one partition holds for all columns whatever forms it."""
+    """Whether one partition applies to all columns, however it is formed."""
 
     by: str
     k: Mapping[str, int] = field(default_factory=dict)
@@ -119,10 +123,14 @@ class Grouped(Passable):
                 raise asked.no_role("confidential", "l and t speak of confidential columns")
         made = replace(asked, override=cls.insisted(override), k=asked.sizes(k))
         made.check_values()
+        different = None if l is None else whole(l, "l", least=2)
+        distance = None if t is None else exact(t, "t")
+        if distance is not None and not 0 <= distance <= 1:
+            raise refuse("publish.t-above-one", t=t)
         return replace(
             made,
-            l=None if l is None else whole(l, "l", least=2),
-            t=None if t is None else _distance(t),
+            l=different,
+            t=distance,
             gamma=None if gamma is None else above_zero(gamma, "gamma"),
             held=made.room(memory),
         )
@@ -140,7 +148,7 @@ class Grouped(Passable):
         """Refuses columns whose values cannot be grouped so."""
 
     def sizes(self, k: object) -> Mapping[str, int]:
-        """Each group's k, by confidential column where each has its own groups."""
+        """k, by confidential column where each has its own groups."""
         names = self.confidential
         if not isinstance(k, Mapping):
             size = whole(k, "k", least=2)
@@ -167,7 +175,7 @@ class Grouped(Passable):
 
     @property
     def shared(self) -> bool:
-        """Whether one partition holds for all columns."""
+        """Whether one partition applies to all columns."""
         return self.way.similar or self.one_partition
 
     @property
@@ -181,7 +189,7 @@ class Grouped(Passable):
 
     @property
     def grown(self) -> tuple[str, ...]:
-        """The columns for which groups grow."""
+        """The columns to which l and t apply."""
         return self.sensitive or self.confidential
 
     # -- groups ------------------------------------------------------------------------------------
@@ -191,66 +199,67 @@ class Grouped(Passable):
         return max(self.k.values())
 
     def similar_groups(self, original: Original) -> Numbers:
-        """The group of each row: similar people, as far as l and t allow."""
+        """The group of each row: similar people, enlarged for l and t."""
         records = records_of([original.cells[name] for name in self.quasi], original.persons)
         if self.way.gain:
             labels = v_mdav(records, self.least, self.gamma or GAIN).labels
         else:
             labels = mdav(records, self.least).labels
         if self.l is not None or self.t is not None:
-            wanted = []
-            for column in (original.cells[name] for name in self.grown):
-                where, ordered = places(column), not isinstance(column.column, Category)
-                asked = Wanted(column.name, where, ordered, self.l, self.t, original.persons)
-                wanted.append(asked)
-            space: Space
+            wanted = [
+                Wanted(name, codes, ordered, self.l, self.t, original.persons)
+                for name, codes, ordered in self.conditioned(original)
+            ]
+            space: Space = Euclidean(records.coordinates)
             if records.semantic:
                 space = Mixed(records.coordinates, records.semantic)
-            else:
-                space = Euclidean(records.coordinates)
             labels = close_groups(space, labels, self.least, wanted, original.persons)
         return original.of_rows(labels)
 
+    def conditioned(self, original: Original) -> list[tuple[str, Numbers, bool]]:
+        """The columns to which l and t apply: name, codes, and whether these are ordered."""
+        columns = [original.cells[name] for name in self.grown]
+        return [(one.name, places(one), not isinstance(one.column, Category)) for one in columns]
+
     def check_homogeneous(self, original: Original, groups: Mapping[str, Numbers]) -> None:
-        """Refuses groups that tell a sensitive value which all of their members have."""
+        """Refuses homogeneous groups: all members have the same value of a sensitive column."""
         # a wide t allows groups of one value; l of at least 2 does not
         if (self.l or 0) >= 2 or HOMOGENEOUS in self.override:
             return
         for name in self.sensitive:
             if single_valued(places(original.cells[name]), groups[name], original.persons):
-                raise self.tells_a_value(name)
+                raise self._homogeneous(name)
 
     def check_alone(self, found: Check | None) -> None:
-        """As `check_homogeneous`, of groups that were found in passes."""
+        """As `check_homogeneous`, for groups that were formed in passes."""
         columns = () if found is None or HOMOGENEOUS in self.override else found.confidential
         for column in columns:
             if column.name in self.sensitive and column.homogeneous_groups:
-                raise self.tells_a_value(column.name)
+                raise self._homogeneous(column.name)
 
-    def tells_a_value(self, name: str) -> Refused:
-        """The refusal of groups that tell a sensitive value which all of their members have."""
+    def _homogeneous(self, name: str) -> Refused:
         alike = next(name for name, way in self.ways.items() if way.similar)
         more = "Add l=2" if self.way.similar else f'Use by="{alike}" with l=2'
         return refuse("publish.sensitive-homogeneous-groups", column=name, way_out=more)
 
-    def measure_again(self, table: Any, persons: Numbers | None) -> None:
-        """Measures k, l and t, with the persons beside the table."""
-        found = check_groups(table, self.schema, persons, self.grown)
+    def measure_again(
+        self, table: Any, persons: Numbers | None, by: Sequence[str] | None = None
+    ) -> None:
+        """Measures k, l and t of the released table again.
+
+        Parameters
+            by: the columns that define groups; quasi-identifiers if None.
+        """
+        found = check_groups(table, self.schema, persons, self.grown, by)
         far = max((column.exact_t for column in found.confidential), default=0)
-        if (
-            found.k < self.least
-            or (self.l is not None and (found.l or 0) < self.l)
-            or (self.t is not None and far > self.t)
-        ):
-            raise Fault("a release was about to leave without what it promises")
+        check_kept(found.k >= self.least and (self.t is None or far <= self.t))
+        check_kept(self.l is None or (found.l or 0) >= self.l)
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
-        """The sizes of groups; and, always, how many tell the one value that all members have."""
+        """The sizes of groups, and how many groups are homogeneous."""
         for name, labels in made.groups.items():
             sizes = np.bincount(original.of_persons(labels))
-            of = "" if self.shared else f" of {name}"
-            text = f"{many(sizes.size, 'group')}{of}, {units_in_each(sizes)}"
-            yield Step("partition", text)
+            yield Step("partition", sizes_text(sizes, "" if self.shared else f" of {name}"))
             if self.shared:
                 break
         for name in self.confidential:
@@ -276,26 +285,31 @@ class Grouped(Passable):
         if self.gamma is not None:
             found["gamma"] = exactly(self.gamma)
         if self.l is not None:
-            said = DIFFERENT if self.schema.unit == RECORD else NEEDED
-            found["l"] = said.format(l=self.l, names=names)
+            text = DIFFERENT if self.schema.unit == RECORD else NEEDED
+            found["l"] = text.format(l=self.l, names=names)
         if self.t is not None:
-            far = exactly(self.t)
-            found["t"] = f"earth mover's distance of {names} at most {far} in each group"
+            found["t"] = (
+                f"earth mover's distance of {names} at most {exactly(self.t)} in each group"
+            )
         return found
 
     @property
     def limits(self) -> list[str]:
-        asked = [name for name, given in (("l", self.l), ("t", self.t)) if given is not None]
-        more = [GROWN.format(asked=" or ".join(asked))] if asked else []
-        more += [] if self.t is None else [FORMED]
-        return [NOT_PRIVACY, TWICE, DISCLOSED, *more]
+        limits = [NOT_PRIVACY, TWICE, DISCLOSED]
+        if self.conditions:
+            limits.append(GROWN.format(asked=" or ".join(self.conditions)))
+        return limits if self.t is None else [*limits, FORMED]
+
+    @property
+    def conditions(self) -> list[str]:
+        """Which of l and t are required."""
+        return [name for name, given in (("l", self.l), ("t", self.t)) if given is not None]
 
 
 def places(column: Cells) -> Numbers:
-    """The place of each value among the different values, in order; -1 where it is missing.
+    """The rank of each value among the different values; -1 where it is missing.
 
-    Categories that differ only in the way they are written, as flu and Flu do, are one value, as
-    they are to `check`.
+    Spellings of one category, such as flu and Flu, are one value, as for `check`.
     """
     import pyarrow
 
@@ -307,34 +321,27 @@ def places(column: Cells) -> Numbers:
     return codes
 
 
-def _distance(t: object) -> Fraction:
-    value = exact(t, "t")
-    if not 0 <= value <= 1:
-        raise refuse("publish.t-above-one", t=t)
-    return value
-
-
 def homogeneous_text(alone: int, groups: int, name: str) -> str:
-    """How many groups tell the one value that all members have."""
-    return f"{alone:,} of {groups:,} groups have one `{name}` only"
+    """How many groups have a single value of a column."""
+    return f"{alone:,} of {groups:,} groups have a single value of `{name}`"
 
 
-def units_in_each(sizes: Numbers) -> str:
-    """How large groups are, from the smallest to the largest."""
+def sizes_text(sizes: Numbers, of: str = "", groups: int | None = None) -> str:
+    """How many groups there are, and how large they are.
+
+    Parameters
+        groups: how many; as many as `sizes` if None.
+    """
     least, most = int(sizes.min()), int(sizes.max())
-    return f"{f'{least:,} to ' if least < most else ''}{many(most, 'unit')} in each"
+    each = f"{f'{least:,} to ' if least < most else ''}{many(most, 'unit')} in each"
+    return f"{many(sizes.size if groups is None else groups, 'group')}{of}, {each}"
 
 
 def homogeneous_steps(found: Check | None, sizes: Numbers) -> Iterator[Step]:
-    """What `group_steps` says of groups that were found in passes.
-
-    Parameters
-        found: what was measured of the groups.
-        sizes: how large they are; sizes that several have may be told once.
-    """
+    """`group_steps` for groups that were formed in passes, with their check and their sizes."""
     if found is None:
         return
-    yield Step("partition", f"{many(found.groups, 'group')}, {units_in_each(sizes)}")
+    yield Step("partition", sizes_text(sizes, groups=found.groups))
     for one in found.confidential:
         text = homogeneous_text(one.homogeneous_groups, found.groups, one.name)
         yield Step("homogeneous", text)

@@ -1,14 +1,14 @@
-"""Two tables linked by the number of a group: who is in it, and which confidential values it has.
+"""Two tables linked by the number of a group: its members, and its confidential values.
 
-Quasi-identifiers stay as they are; which value is whose is not said. The one table that a release
-also has puts the values of a group into a random order beside its people: whoever has the two
-tables can make such a table himself. Where a person may have several rows it is never handed out:
-it gives all of them the same values, and so would show which rows are one person's.
+Quasi-identifiers stay unchanged; which value belongs to whom is hidden. A release also has one
+table, in which the values of a group are beside its members in random order: anyone can make such a
+table from the two. Where a person may have several rows it is never handed out: all of them have
+the same values there, which would show that they belong to one person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -38,39 +38,38 @@ PEOPLE, VALUES = "quasi_identifiers", "confidential"
 """The two tables."""
 
 FOUND = (
-    "Quasi-identifiers leave as they are, so whoever has them finds rows; what stands beside them "
-    "may come from others of the group."
+    "Quasi-identifiers are published unchanged, so an intruder who knows them finds rows; the "
+    "confidential values beside them may belong to other members of the group."
 )
 LEARNED = (
-    "Nothing is promised against whoever knows how confidential columns relate to others, or "
-    "learns it from the groups: he can tell some values of a group from others by whose they fit."
+    "It does not protect against an intruder who knows, or learns from the groups, how "
+    "confidential columns relate to others: they can assign some values of a group to the members "
+    "whom they fit best."
 )
 
 
 def check_no_group(method: Method) -> None:
-    """Refuses a schema that has a column of the name by which the tables are linked."""
-    names = (*method.quasi, *method.confidential, *method.unprotected)
-    for name in names:
+    """Refuses a schema with a column of the name that links the tables."""
+    for name in method.released:
         if name.lower() == GROUP:
             raise refuse("publish.column-named-group", column=name)
 
 
 def numbered(groups: Numbers, source: Source) -> Cells:
-    """The groups with numbers from 1 on, drawn at random: how they were formed gives no number."""
-    many = int(groups.max()) + 1
-    return group_cells(group_numbers(many, source)[groups], many)
+    """The column of group numbers, from 1, in random order: they do not show how groups formed."""
+    count = int(groups.max()) + 1
+    return group_cells(group_numbers(count, source)[groups], count)
 
 
-def group_numbers(many: int, source: Source) -> Numbers:
-    """The number that is shown of each of so many groups."""
-    return shuffled(many, source) + 1
+def group_numbers(count: int, source: Source) -> Numbers:
+    """The published number of each group."""
+    return shuffled(count, source) + 1
 
 
-def group_cells(numbers: Numbers, many: int) -> Cells:
-    """The column of the numbers of so many groups."""
-    column = Number(
-        name=GROUP, role="other", low=Fraction(1), high=Fraction(many), grid=Fraction(1)
-    )
+def group_cells(numbers: Numbers, count: int) -> Cells:
+    """The column of group numbers."""
+    one = Fraction(1)
+    column = Number(name=GROUP, role="other", low=one, high=Fraction(count), grid=one)
     return Cells(column, numbers, np.ones(numbers.size, dtype=bool), None)
 
 
@@ -80,7 +79,7 @@ def linked(
     """The two tables: a row for each row, and a row for each unit.
 
     Parameters
-        cells: the columns, values already in random order inside each group.
+        cells: the columns, values already in random order within each group.
         group: the group of each row.
     """
     import pyarrow
@@ -97,9 +96,9 @@ def linked(
 
 @dataclass(frozen=True, eq=False)
 class InGroups:
-    """Rows that are units and are read in passes, followed by the number of their group.
+    """Rows that are units and are read in passes, each followed by the number of its group.
 
-    before, after: the rows, row by row, before and after confidential values changed places.
+    before, after: the rows before and after confidential values were permuted.
     coding: what their numbers mean.
     sizes: how many rows each group has.
     """
@@ -126,60 +125,52 @@ class InGroups:
     @property
     def cells(self) -> CellsOf:
         """The columns of rows, and their group."""
-        coding, many, width = self.coding, self.sizes.size, len(self.coding.columns)
-        return lambda rows: {**coding.cells(rows), GROUP: group_cells(rows[:, width], many)}
+        coding, count, width = self.coding, self.sizes.size, len(self.coding.columns)
+        return lambda rows: {**coding.cells(rows), GROUP: group_cells(rows[:, width], count)}
 
     def on_disk(
         self,
-        method: Method,
         found: Prepared,
         check: Check | None,
-        source: Source,
-        tell: Callable[[str], None],
         *,
         steps: Sequence[Step],
         shown: bool = True,
         centres: CellsOf | None = None,
     ) -> Made:
-        """What leaves, and what its holder is told.
+        """The release, as `finished` makes it.
 
         Parameters
-            check, steps, centres: as `finished` has them.
             shown: whether groups are shown, as two linked tables.
         """
-        names, width = method.confidential, len(self.coding.columns)
-        leave = (*method.quasi, *names, *method.unprotected)
-        sides = Sides(names, self.before, self.after, _group(width), self.sizes)
+        method, source = found.method, found.source
+        names, width, cells = method.confidential, len(self.coding.columns), self.coding.cells
+        sides = Sides(names, self.before, self.after, lambda rows: rows[:, width] - 1, self.sizes)
 
-        def attacked(told: Assessment) -> Assessment:
-            cells = self.coding.cells
-            return undone_in_passes(told, cells, cells, leave, [sides], width + 1, source)
+        def attacked(found: Assessment) -> Assessment:
+            return undone_in_passes(found, cells, method.released, [sides], width + 1, source)
 
         made = finished(
-            method,
             found,
             self.after,
-            self.cells if shown else self.coding.cells,
+            self.cells if shown else cells,
             check,
-            source,
-            tell,
             steps=steps,
             sizes=sizes_counted({names[0] if len(names) == 1 else "": self.sizes}),
-            centres=centres or self.coding.cells,
+            centres=centres or cells,
             attacked=attacked,
         )
         return replace(made, tables=self._linked(method, source)) if shown else made
 
     def _linked(self, method: Method, source: Source) -> dict[str, WrittenTable]:
         """The two tables, each in a random order of its own."""
-        known = [
-            *(n for n in self.coding.names if n in (*method.quasi, *method.unprotected)),
-            GROUP,
-        ]
-        made = {PEOPLE: known, VALUES: [GROUP, *method.confidential]}
+        visible = (*method.quasi, *method.unprotected)
+        tables = {
+            PEOPLE: [*(name for name in self.coding.names if name in visible), GROUP],
+            VALUES: [GROUP, *method.confidential],
+        }
         return {
-            name: written(self.after, _only(self.cells, names), method.schema, source)
-            for name, names in made.items()
+            table: written(self.after, _only(self.cells, names), method.schema, source)
+            for table, names in tables.items()
         }
 
 
@@ -191,12 +182,7 @@ def _only(cells: CellsOf, names: Sequence[str]) -> CellsOf:
     return some
 
 
-def _group(width: int) -> Callable[[Numbers], Numbers]:
-    return lambda rows: rows[:, width] - 1
-
-
 def standing_alone(names: Iterable[str], share: float) -> str:
-    """What to say of look-alikes where quasi-identifiers leave as they are."""
-    return sentence(
-        f"{percent(share)} of the rows share {', '.join(names)} with nobody; that stays as it is."
-    )
+    """The sentence about unique rows, where quasi-identifiers are published unchanged."""
+    unique = f"{percent(share)} of the rows are unique in {', '.join(names)}"
+    return sentence(f"{unique}; the method does not change this.")

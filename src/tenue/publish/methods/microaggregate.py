@@ -1,7 +1,7 @@
-"""Microaggregation: centres of groups of similar people instead of their quasi-identifiers.
+"""Microaggregation: the quasi-identifiers of similar people are replaced by their group's centre.
 
-Groups are formed by all quasi-identifiers together, or by each of them alone (individual ranking).
-The latter keeps values closer to the truth, can be done of tables of any size, and promises less.
+Groups are formed by all quasi-identifiers together, or by each separately (individual ranking).
+The latter keeps values closer to the truth, works on tables of any size, and promises less.
 """
 
 from __future__ import annotations
@@ -13,37 +13,36 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.contract import Passes
-from ...errors import Fault, refuse
-from ...evaluate.certificate import explained
+from ...errors import refuse
 from ...evaluate.check import check_groups
 from ...noise.source import Source
 from ...privacy import ColumnKAnonymity, KAnonymity
 from ...schema import Bounded, Category
 from ...taxonomy import Taxonomy
-from ...text import many, percent, sentence
+from ...text import percent, sentence
 from ..assessment import Assessment, Step
 from ..partition.individual_ranking import Classes, whole_values
 from ..partition.mixed_records import Meaning
 from ..partition.tied_partition_in_passes import Cuts, column_cuts
+from ..row_fingerprint import Marking
 from ..table.cells import Cells, Numbers
 from ..table.input_table import Original, Validated
 from ..table.records import classes_of
-from .contract import Look, Made, Published
-from .groups import EVERY, Grouped, GroupWay, homogeneous_steps, units_in_each
-from .permuted_columns import among_look_alikes
+from .contract import Made, Published, check_kept
+from .groups import EVERY, Grouped, GroupWay, homogeneous_steps, sizes_text
+from .permuted_columns import varies, within_classes
 from .streamed import Prepared, by_group, check_of, finished, labelled, prepared, sizes_in_passes
 
 if TYPE_CHECKING:
-    from ...evaluate import Check, Risk
+    from ...evaluate import Risk
 
 EACH = "each-quasi-identifier"
 
-AS_THEY_ARE = "Columns that are not quasi-identifiers are published as they are."
+AS_THEY_ARE = "It does not protect columns that are not quasi-identifiers: they stay unchanged."
 COMBINED = (
-    "Each quasi-identifier was grouped by itself. A combination of several of them may be one "
-    "person's alone: whoever knows several of a person may find that person's row, and reads the "
-    "other columns there."
+    "It does not hold for combinations of quasi-identifiers: each was grouped separately, so a "
+    "combination may be unique. An intruder who knows several of a person may find that person's "
+    "row and read its other columns."
 )
 
 _WIDE = 2**62
@@ -51,8 +50,8 @@ _BLOCK = 1 << 22
 
 
 class Microaggregate(Grouped):
-    """Every combination of quasi-identifiers is shared by at least k units; of those that are
-    grouped each by itself, every value is.
+    """Every combination of quasi-identifiers is shared by at least k units; every value, if each
+    quasi-identifier is grouped separately.
 
     Source
         Thesis, section 2.8.
@@ -62,19 +61,19 @@ class Microaggregate(Grouped):
     one_partition = True
     ways: ClassVar[dict[str, GroupWay]] = {
         "mdav": GroupWay(
-            "microaggregation: MDAV groups, centres instead of quasi-identifiers",
+            "microaggregation: quasi-identifiers replaced by the centres of MDAV groups",
             "Soria-Comas, thesis, section 2.8 (Algorithm 2.1)",
         ),
         "v-mdav": GroupWay(
-            "microaggregation: V-MDAV groups, centres instead of quasi-identifiers",
+            "microaggregation: quasi-identifiers replaced by the centres of V-MDAV groups",
             "Soria-Comas, thesis, sections 2.8 and 3.3.1; Solanas and Martínez-Ballesté 2006",
             gain=True,
         ),
         EACH: GroupWay(
             "microaggregation: groups of similar values of each quasi-identifier, equal ones "
-            "together, and their centres instead",
+            "together, replaced by their centres",
             "Soria-Comas, thesis, section 2.8 (individual ranking), with the least squared error "
-            "of all groups that part no equal values",
+            "of all partitions that separate no equal values",
             similar=False,
             in_order=True,
         ),
@@ -102,17 +101,14 @@ class Microaggregate(Grouped):
         alone = isinstance(self.promise, ColumnKAnonymity)
         return [*super().limits, *([COMBINED] if alone else []), AS_THEY_ARE]
 
-    def explained(self, check: Check) -> Check:
-        return explained(check, self.promise)
-
     def warnings(self, risk: Risk | None) -> list[str]:
         check = None if risk is None else risk.check
         if check is None or not check.unique_share:
             return []
         return [
-            f"{sentence(percent(check.unique_share))} of the rows share all quasi-identifiers "
-            'together with nobody: whoever knows these finds them. Use by="mdav", or publish '
-            "fewer quasi-identifiers."
+            f"{sentence(percent(check.unique_share))} of the rows are unique in all "
+            "quasi-identifiers together: an intruder who knows these finds them. Use "
+            'by="mdav", or publish fewer quasi-identifiers.'
         ]
 
     def publish(self, original: Original, source: Source) -> Published:
@@ -124,33 +120,30 @@ class Microaggregate(Grouped):
         return Published({**original.cells, **centres}, {EVERY: labels})
 
     def _each(self, original: Original) -> Published:
-        """The groups that are told apart in the release are those of look-alikes: rows whose
-        columns are all in the same groups."""
+        """The groups are the equivalence classes: rows whose columns are all in the same groups."""
         centres, steps = {}, []
         for name in self.quasi:
             column = original.cells[name]
-            _check_one_each(original, column)
+            if varies(original, column):  # a person would count in several groups
+                raise refuse("publish.person-group-values-vary", column=name)
             found = classes_of(column)
             units = Classes(original.of_persons(found.codes), found.line)
             groups = whole_values(units, self.least)
             centres[name] = centroids(column, original.of_rows(groups.labels))
-            steps.append(_column_step(name, groups.sizes))
+            steps.append(Step("column", sizes_text(groups.sizes, f" of {name}")))
         shown = np.stack([one.numbers for one in centres.values()])
         labels = np.unique(shown, axis=1, return_inverse=True)[1].reshape(-1)
         self.check_homogeneous(original, dict.fromkeys(self.confidential, labels))
         return Published({**original.cells, **centres}, {EVERY: labels}, steps=tuple(steps))
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
-        with prepared(self, table, self.room_for_rows, tell, look) as found:
-            tell(self.step)
+        with prepared(self, table, source, tell, look) as found:
             at = {name: found.place(name) for name in self.quasi}
             cuts = {
-                name: column_cuts(
-                    found.passes.only(at[name]), found.coding.column(name), self.least, 1
-                )
-                for name in self.quasi
+                name: column_cuts(found.passes.only(j), found.coding.column(name), self.least, 1)
+                for name, j in at.items()
             }
             centres = {name: _centres(found, name, one) for name, one in cuts.items()}
             width = len(found.coding.columns)
@@ -166,89 +159,72 @@ class Microaggregate(Grouped):
                 lambda rows: [label(rows[:, j]) for label, j in labels],
                 [one.sizes.size for one in cuts.values()],
             ) as after:
-                check = check_of(self, found, after, groups)
+                check = check_of(found, after, groups)
                 self.check_alone(check)
-                self._measure_each(after, shown)
+                for numbers, j in shown:
+                    sizes = sizes_in_passes(after, _looked_up(numbers, j))
+                    check_kept(min(sizes) >= self.least)
                 sizes = sizes_in_passes(after, groups)
                 steps = [
                     *homogeneous_steps(check, np.array(list(sizes))),
-                    *(_column_step(name, one.sizes) for name, one in cuts.items()),
+                    *(
+                        Step("column", sizes_text(one.sizes, f" of {name}"))
+                        for name, one in cuts.items()
+                    ),
                 ]
                 return finished(
-                    self,
                     found,
                     after,
                     by_group(found.coding, centres, places),
                     check,
-                    source,
-                    tell,
                     steps=steps,
                     sizes={EVERY: sizes},
                 )
-
-    def _measure_each(self, after: Passes, shown: Sequence[tuple[Numbers, int]]) -> None:
-        """Counts how many rows have each value that leaves; a `Fault` if it is fewer than k."""
-        for numbers, j in shown:
-            if min(sizes_in_passes(after, _looked_up(numbers, j))) < self.least:
-                raise Fault("a release was about to leave without what it promises")
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
         if self.by != EACH:
             self.measure_again(table, persons)
             return
         for name in self.quasi:
-            if check_groups(table, self.schema, persons, (), [name]).k < self.least:
-                raise Fault("a release was about to leave without what it promises")
+            check_kept(check_groups(table, self.schema, persons, (), [name]).k >= self.least)
 
     def assess(
         self, before: Any, after: Any, source: Source, original: Original, made: Published
     ) -> Assessment:
         found = super().assess(before, after, source, original, made)
-        return among_look_alikes(self, found, original, made, source)
-
-
-def _check_one_each(original: Original, column: Cells) -> None:
-    """Refuses persons who have several values of a column: they would count in several groups."""
-    own = original.of_rows(original.of_persons(column.numbers))
-    if (column.numbers != own).any():
-        raise refuse("publish.person-group-values-vary", column=column.name)
+        return within_classes(self, found, original, made, source)
 
 
 def _looked_up(numbers: Numbers, place: int) -> Callable[[Numbers], Sequence[Numbers]]:
     return lambda rows: [numbers[rows[:, place]]]
 
 
-def _column_step(name: str, sizes: Numbers) -> Step:
-    return Step("column", f"{many(sizes.size, 'group')} of {name}, {units_in_each(sizes)}")
-
-
 def _centres(found: Prepared, name: str, cuts: Cuts) -> Cells:
-    """The centre of each group of a column, as `centroids` would find it."""
+    """The centre of each group of a column, as `centroids` computes it."""
     empty = found.coding.cells(np.zeros((0, len(found.coding.columns)), np.int64))[name]
     if cuts.means is not None:
         numbers = cuts.means - 1 + empty.first
         return replace(empty, numbers=numbers, present=np.ones(numbers.size, np.bool_))
-    tally = found.passes.only(found.place(name)).tally(lambda rows: [rows[:, 0]])
-    values, times = (np.concatenate(one) for one in zip(*tally, strict=True))
-    held = replace(empty, numbers=values - 1, present=np.ones(values.size, np.bool_))
+    values, times = found.values(name)
+    column = replace(empty, numbers=values - 1, present=np.ones(values.size, np.bool_))
     labels = cuts.label(values)
-    return centroids(held, labels, times).take(np.unique(labels, return_index=True)[1])
+    return centroids(column, labels, times).take(np.unique(labels, return_index=True)[1])
 
 
 def centroids(column: Cells, labels: Numbers, times: Numbers | None = None) -> Cells:
-    """The column with the centre of each row's group instead of the row's own value.
+    """The column with each value replaced by the centre of its group.
 
     Guarantee
         All rows of a group have the same value. Numbers and dates have the exact mean, rounded to
         the column's grid, halves up. A category with a taxonomy has the least marginal concept,
         which may be more general than any value of the group; without one, the most frequent
-        category, the first declared among equals. Booleans have the more frequent value, false
-        among equals.
+        category, the first declared in a tie. Booleans have the more frequent value, false in a
+        tie.
 
     Parameters
-        column: no value is missing.
+        column: without missing values.
         labels: the group of each row, numbered from 0.
-        times: how many rows each stands for; one if not given.
+        times: how many rows each row represents; 1 if None.
 
     Source
         Thesis, section 2.8 and equation 6.4.
@@ -298,7 +274,7 @@ def _concepts(column: Cells, taxonomy: Taxonomy, labels: Numbers, weight: Number
     meaning = Meaning(taxonomy, occurring)
     counted = _counts(labels, codes.astype(np.int64).reshape(-1), occurring.size, weight)
     middle = np.concatenate([meaning.middle(counts) for counts in counted])
-    # a concept goes by the name that rows have for it, where there is one
+    # a concept is published under the label that rows have for it, where there is one
     shown = dict(zip(names, names, strict=True))
     for label, concept in reversed(taxonomy.labels):
         shown[concept] = label
@@ -310,11 +286,11 @@ def _concepts(column: Cells, taxonomy: Taxonomy, labels: Numbers, weight: Number
 def _counts(labels: Numbers, codes: Numbers, kinds: int, weight: Numbers) -> Iterator[Numbers]:
     """How often each kind occurs in each group, a block of groups at a time."""
     groups = int(labels.max()) + 1
-    many = max(1, _BLOCK // kinds)
+    block = max(1, _BLOCK // kinds)
     order = np.argsort(labels, kind="stable")
     ordered = labels[order]
-    for begin in range(0, groups, many):
-        end = min(begin + many, groups)
+    for begin in range(0, groups, block):
+        end = min(begin + block, groups)
         low, high = np.searchsorted(ordered, [begin, end])
         rows = order[low:high]
         places = (labels[rows] - begin) * kinds + codes[rows]

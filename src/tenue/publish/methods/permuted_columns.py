@@ -1,8 +1,8 @@
-"""Confidential values that change places inside groups: how, and what that leaves open.
+"""Confidential values that are permuted within groups, and the attack that reassigns them.
 
-`swap`, `anatomy` and `t-close` move values so. Whoever sees in the release how columns relate may
-put some of them back; how far one such intruder comes is tried of every method that has groups, for
-in a group of look-alikes too it is only not said whose value is whose.
+`swap`, `anatomy` and `t-close` permute values. An intruder who learns from the release how columns
+relate may reassign some of them to their records. The attack is tried on every method that forms
+groups: within an equivalence class, too, only the assignment of values to people is hidden.
 """
 
 from __future__ import annotations
@@ -34,23 +34,26 @@ from .contract import Method, Published
 from .streamed import CellsOf
 
 PRESENCE = (
-    "That a person is in the release is not hidden: columns that are not confidential are "
-    "published as they are."
+    "It does not hide that a person is in the release: columns that are not confidential are "
+    "published unchanged."
 )
 VOIDED = (
-    "Groups that were formed or grew for l or t depend on confidential values, so in them 1/k is "
-    "not promised against whoever knows the method."
+    "It does not bound the probability by 1/k, against an intruder who knows the method, in groups "
+    "that were formed or enlarged for l or t: these depend on confidential values."
 )
 GUESS = (
-    "Whoever can guess a value from what else is known of a person may recognise it among the "
-    "values of the group."
+    "It does not protect a value that an intruder can guess from what else is known about a "
+    "person: they may recognise it among the values of the group."
 )
-LAST = "Whoever knows the values of all other members of a group knows the last one."
+LAST = (
+    "It does not protect against an intruder who knows the values of all other members of a group: "
+    "the remaining value is the last member's."
+)
 
 _ANY = 1 << 62
 
 Grouping = Callable[[str, Mapping[str, Cells]], Numbers]
-"""The groups in which a column's values change places, given the table as it is by then."""
+"""The groups within which a column is permuted, given the table with earlier columns permuted."""
 
 
 def moved(
@@ -60,21 +63,19 @@ def moved(
     source: Source,
     persons: Numbers | None = None,
 ) -> tuple[dict[str, Cells], dict[str, Numbers]]:
-    """The table after each confidential column was permuted inside its groups.
+    """The table after each confidential column was permuted within its groups.
 
     Guarantee
-        For each column a fresh permutation, uniform inside every group and independent of those of
-        the other columns. Columns that are not confidential stay as they are, and so does the
+        For each column a fresh permutation, uniform within every group and independent of those of
+        the other columns. Columns that are not confidential stay unchanged, and so does the
         multiset of values of each column in each group.
 
     Parameters
-        cells: the columns, by name.
-        confidential: which of them are permuted, in this order.
-        grouping: gives the groups of a column. It sees the columns permuted before it as they are
-            by then, as in the thesis, section 3.3.2.
-        source: where uniform words come from.
-        persons: whose each row is; values then move between persons, and a person's rows must agree
-            in each confidential column. None if each row is a person.
+        confidential: the columns that are permuted, in this order.
+        grouping: sees columns that were permuted earlier as they are then, as in the thesis,
+            section 3.3.2.
+        persons: the person of each row; values then move between persons, and a person's rows must
+            agree in each confidential column. None if each row is a person.
 
     Source
         Thesis, section 3.3, with a permutation of its own for each column.
@@ -82,14 +83,13 @@ def moved(
     table = dict(cells)
     groups = {}
     for name in confidential:
-        labels = grouping(name, table)
-        groups[name] = labels
-        table[name] = table[name].take(givers(labels, source, persons))
+        groups[name] = grouping(name, table)
+        table[name] = table[name].take(givers(groups[name], source, persons))
     return table, groups
 
 
 def givers(labels: Numbers, source: Source, persons: Numbers | None = None) -> Numbers:
-    """For each row, the row of its own group whose values it gets: all rows of a person the same.
+    """For each row, the row of its group whose values it receives; the same for all of a person.
 
     Guarantee
         Uniform over all permutations of the persons of each group.
@@ -102,28 +102,31 @@ def givers(labels: Numbers, source: Source, persons: Numbers | None = None) -> N
 
 
 class Seen(NamedTuple):
-    """A column before and after, and the groups in which its values changed places, row by row;
-    None if they did not."""
+    """A column before and after, and the groups within which it was permuted, row by row; None if
+    it was not."""
 
     before: Cells
     after: Cells
     labels: Numbers | None
 
 
-def as_moved(
-    before: Mapping[str, Cells], made: Published, names: Collection[str]
-) -> dict[str, Seen]:
-    """What an intruder sees of a table in which confidential values changed places.
-
-    Parameters
-        before: the columns as they were.
-        names: the columns that leave.
-    """
-    return {
-        name: Seen(before[name], column, made.groups.get(name))
-        for name, column in made.cells.items()
-        if name in names
+def reassigned(
+    method: Method,
+    found: Assessment,
+    original: Original,
+    before: Mapping[str, Cells],
+    made: Published,
+    source: Source,
+    *,
+    together: bool = True,
+) -> Assessment:
+    """`undone` for the released columns of a method, given as they were before permutation."""
+    columns = {
+        name: Seen(before[name], made.cells[name], made.groups.get(name))
+        for name in made.cells
+        if name in method.released
     }
+    return undone(found, original, columns, source, together=together)
 
 
 def undone(
@@ -134,32 +137,32 @@ def undone(
     *,
     together: bool = True,
 ) -> Assessment:
-    """What was found, with how much of values inside groups an intruder puts back.
+    """Adds the share of values that an intruder reassigns to their original records.
 
     Parameters
-        columns: what he sees.
-        together: whether one partition holds for all columns. Of a large table he then looks at
-            some groups, drawn at random.
+        columns: what the intruder sees.
+        together: whether one partition applies to all columns. In a large table, the attack is then
+            tried on some groups, drawn at random.
     """
     if found.risk is None:
         return found
-    some = _drawn(original, columns, source) if together else slice(None)
-    shown = {name: _shown(original, seen, some) for name, seen in columns.items()}
-    told = replace(
+    units = _drawn(original, columns, source) if together else slice(None)
+    shown = {name: _shown(original, seen, units) for name, seen in columns.items()}
+    risk = replace(
         found.risk,
         rematched=MappingProxyType(rematched(shown)),
         in_all_groups=None if together else cells_share(shown),
     )
-    return found._replace(risk=told)
+    return found._replace(risk=risk)
 
 
-def among_look_alikes(
+def within_classes(
     method: Method, found: Assessment, original: Original, made: Published, source: Source
 ) -> Assessment:
-    """The same of a table whose rows look alike in each group, and are true otherwise.
+    """`undone` for a table whose rows share quasi-identifiers in each group and are true otherwise.
 
-    The intruder has the quasi-identifiers of everybody, and so their groups. Whose a row of a group
-    is he does not know: to him its confidential values are in random order.
+    The intruder knows everybody's quasi-identifiers, and so their groups, but not whose a row of a
+    group is: to them, its confidential values are in random order.
     """
     cells, labels = original.cells, next(iter(made.groups.values()))
     rows = givers(labels, source, original.persons)
@@ -170,10 +173,9 @@ def among_look_alikes(
 
 
 class Sides(NamedTuple):
-    """Rows before and after values changed places inside groups, row by row.
+    """Rows before and after some columns were permuted within groups.
 
-    columns: those that changed places.
-    label: the group of rows, before and after the same.
+    label: the group of rows, the same before and after.
     sizes: how many rows each group has.
     """
 
@@ -186,39 +188,37 @@ class Sides(NamedTuple):
 
 def undone_in_passes(
     found: Assessment,
-    before: CellsOf,
-    after: CellsOf,
+    cells: CellsOf,
     names: Collection[str],
-    moved: Sequence[Sides],
+    partitions: Sequence[Sides],
     width: int,
     source: Source,
 ) -> Assessment:
-    """As `undone`, of rows that are read in passes, each of which is a unit.
+    """As `undone`, for rows that are read in passes, each of which is a unit.
 
-    Of a large table it is tried on some groups of each partition, drawn at random, all rows of
-    each; what changed places in other groups is then taken as it is shown.
+    In a large table it is tried on some groups of each partition, drawn at random, with all their
+    rows; columns that were permuted in other groups are then taken as they are shown.
 
     Parameters
-        before, after: the columns of rows.
-        names: the columns that leave.
-        moved: the partitions.
-        width: how many numbers a row has that these need.
+        cells: the columns of rows.
+        names: the released columns.
+        width: how many numbers of a row these need.
     """
     if found.risk is None:
         return found
     restored: dict[str, Rematched] = {}
     steps = []
-    for sides in moved:
-        rows, many = _some_groups(sides, width, source)
+    for sides in partitions:
+        rows, groups = _some_groups(sides, width, source)
         listed = ", ".join(sides.columns)
-        if not many:
+        if not groups:
             text = f"{listed}: every group has more than {MOST_LINKED:,} rows"
-            steps.append(Step("not measured", f"how much an intruder puts back of {text}"))
+            steps.append(Step("not measured", f"reassignment of {text}"))
             continue
         whole = len(rows[0]) == sides.before.rows
-        true, shown = before(rows[0]), after(rows[1])
+        true, shown = cells(rows[0]), cells(rows[1])
         seen = {name: Seen(true[name], shown[name], None) for name in names}
-        for part in moved if whole else [sides]:
+        for part in partitions if whole else [sides]:
             labels = part.label(rows[0])
             seen |= {name: seen[name]._replace(labels=labels) for name in part.columns}
         attacked = undone(found, Original(true, None, len(rows[0])), seen, source, together=False)
@@ -226,15 +226,16 @@ def undone_in_passes(
         restored |= attacked.risk.rematched
         if whole:
             break
-        of = f"{len(rows[0]):,} rows of {many:,} of {sides.sizes.size:,} groups drawn at random"
-        steps.append(Step("rematched", f"what an intruder puts back of {listed}: {of}"))
-    told = replace(found.risk, rematched=MappingProxyType(restored))
-    return found._replace(risk=told, steps=(*found.steps, *steps))
+        drawn = f"{groups:,} of {sides.sizes.size:,} groups drawn at random"
+        text = f"reassignment of {listed}: measured on {len(rows[0]):,} rows of {drawn}"
+        steps.append(Step("rematched", text))
+    risk = replace(found.risk, rematched=MappingProxyType(restored))
+    return found._replace(risk=risk, steps=(*found.steps, *steps))
 
 
 def _some_groups(sides: Sides, width: int, source: Source) -> tuple[tuple[Numbers, Numbers], int]:
-    """All rows of groups that are drawn at random, before and after, and how many groups these
-    are: about as many rows as an intruder's search is tried on. No group is larger than that."""
+    """All rows of some groups, before and after, and how many groups these are: `MOST_LINKED` rows
+    at most, so larger groups are never drawn."""
     small = np.flatnonzero(sides.sizes <= MOST_LINKED)
     order = small[shuffled(small.size, source)]
     taken = order[np.cumsum(sides.sizes[order]) <= MOST_LINKED]
@@ -254,7 +255,7 @@ def _of_groups(
 
 
 def _drawn(original: Original, columns: Mapping[str, Seen], source: Source) -> Numbers | slice:
-    """The units of whole groups, about as many as an intruder's search is tried on."""
+    """The units of whole groups drawn at random, about `MOST_LINKED`."""
     labels = next((seen.labels for seen in columns.values() if seen.labels is not None), None)
     if labels is None:
         return slice(None)
@@ -270,7 +271,7 @@ def _drawn(original: Original, columns: Mapping[str, Seen], source: Source) -> N
 
 
 def _shown(original: Original, seen: Seen, some: Numbers | slice) -> PublishedColumn:
-    """A published column as an intruder sees it, one row of each person."""
+    """A published column as the intruder sees it, one row of each person."""
     true, after = (original.of_persons(_line(cells))[some] for cells in (seen.before, seen.after))
     groups = None
     if seen.labels is not None:
@@ -280,19 +281,19 @@ def _shown(original: Original, seen: Seen, some: Numbers | slice) -> PublishedCo
 
 
 def _line(column: Cells) -> NDArray[np.float64]:
-    """Each value as a place on a line; the middle where it is missing."""
+    """Each value as a number, from 0; the median where it is missing."""
     line = np.zeros(column.size)
     present = column.numbers[column.present]
     if present.size:
         line[column.present] = present - present.min()
-        if line.max() > WHOLE:  # ranks keep apart what doubles would not
+        if line.max() > WHOLE:  # ranks distinguish what doubles would not
             line[column.present] = np.unique(present, return_inverse=True)[1].reshape(-1)
         line[~column.present] = np.median(line[column.present])
     return line
 
 
 def without_order(column: Column) -> bool:
-    """Whether the values of a column are in no order: groups of similar ones hold one each."""
+    """Whether a column has no order, so that groups of similar values are homogeneous."""
     flat = isinstance(column, Category) and isinstance(column.stated, tuple)
     return flat or isinstance(column, Boolean)
 
@@ -300,7 +301,11 @@ def without_order(column: Column) -> bool:
 def check_one_value_each(original: Original, confidential: tuple[str, ...]) -> None:
     """Refuses persons who have several values of a confidential column."""
     for name in confidential:
-        column = original.cells[name]
-        own = original.of_rows(original.of_persons(column.numbers))
-        if (column.numbers != own).any():
+        if varies(original, original.cells[name]):
             raise refuse("publish.person-swap-values-vary", column=name)
+
+
+def varies(original: Original, column: Cells) -> bool:
+    """Whether some person has several values of a column."""
+    own = original.of_rows(original.of_persons(column.numbers))
+    return bool((column.numbers != own).any())

@@ -1,7 +1,7 @@
-"""A private table: rows drawn from noisy numbers, none of which belongs to anybody.
+"""A private table: rows drawn from noisy numbers, none of which is a person's record.
 
-The whole table is one answer under differential privacy. It is paid for like one, before a row is
-read, and may be published again for its price again.
+The whole table is one answer under differential privacy: it is paid for before a row is read, and
+a second release costs its price again.
 """
 
 from __future__ import annotations
@@ -20,46 +20,50 @@ from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
 from ...text import exactly, many, named
 from ..assessment import Assessment, Step
+from ..row_fingerprint import Marking
 from ..synthetic.domain import Domain
 from ..synthetic.plan import AUTO, ReleasePlan, check_promisable, planned, price_of
 from ..synthetic.synthesis import VALUE, stream
 from ..table.cells import Numbers
 from ..table.input_table import LEAST_MEMORY, MEMORY, Original, Validated
-from .contract import Look, Made, Method, Published, Way, read_steps
+from .contract import Made, Method, Published, Way, check_kept, read_steps
 
 if TYPE_CHECKING:
     from ...evaluate import Risk
 
-NOBODY = "A row stands for nobody: it was drawn, and says nothing of any one person's record."
+NOBODY = "It does not contain records of people: every row was drawn, and describes no one person."
 MANY = (
-    "What holds for many people is not hidden, only what one record changes: a conclusion about a "
-    "group reaches each of its members."
+    "It does not hide what holds for many people, only what one record changes: a conclusion about "
+    "a group applies to each of its members."
 )
 ADDS_UP = (
-    "The promise is about this table alone. Answers and private tables from the same rows add up, "
-    "each with its epsilon; a swapped or microaggregated copy has none that could be added."
+    "It does not bound what several releases reveal together. Answers and private tables from the "
+    "same rows compose, each with its epsilon; a swapped or microaggregated copy has no epsilon "
+    "that could be added."
 )
-COARSE = "Noise shows: combinations of values appear that no record has, and rare ones get lost."
+COARSE = (
+    "It does not preserve rare combinations of values: noise loses some, and adds combinations "
+    "that no record has."
+)
 FILLED = (
-    "A missing value of {names} counts as a value drawn at random from all that the column can "
-    "hold, for the schema says neither what stands for it nor how it is marked."
+    "It does not preserve missing values of {names}: each counts as a value drawn at random from "
+    "the column's domain, because the schema declares neither a value for them nor a "
+    "missing-value marker."
 )
-
-_BROKEN = "a release was about to leave without what it promises"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Private(Method):
     """The released table is `epsilon`-differentially private when one record takes any other value
-    of the domain; how many rows there are is public.
+    of the domain; the number of rows is public.
 
-    by, k: the way that is asked for, and rows in a cluster, as `plan_release` reads them.
-    held: how many bytes of the table that is read may be held in memory.
-    plan: what is done, once the number of rows is known.
+    by, k: the method of synthesis, and the rows in a cluster, as for `plan_release`.
+    held: how many bytes of the table may be held in memory.
+    plan: set once the number of rows is known.
 
     Source
         Thesis, chapter 6, corrected (the chain theorem); trees, columns, copula and network as
-        their own files say.
+        their own files state.
     """
 
     name = "private"
@@ -98,23 +102,17 @@ class Private(Method):
             k=k,
             held=whole(memory, "memory", least=LEAST_MEMORY),
         )
-        if schema.rows is not None:  # whatever does not suit the table is refused at once
-            return made.sized(schema.rows)
-        return made
+        # what does not suit the table is refused at once
+        return made if schema.rows is None else made.sized(schema.rows)
 
     def sized(self, rows: int) -> Self:
         if self.schema.rows is not None and rows != self.schema.rows:
-            raise refuse(
-                "ask.row-count-differs",
-                rows=self.schema.rows,
-                name=self.schema.name,
-            )
+            raise refuse("ask.row-count-differs", rows=self.schema.rows, name=self.schema.name)
         domain = Domain.of(self.schema)
         return replace(self, plan=planned(domain, rows, self.epsilon, self.by, self.k))
 
     @property
     def planned(self) -> ReleasePlan:
-        """What is done; known once the number of rows is."""
         if self.plan is None:
             raise Fault("a private release was begun before it was planned")
         return self.plan
@@ -146,16 +144,15 @@ class Private(Method):
         return table.stored and values * VALUE > self.held
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         made = stream(
             self.planned.way, table, self.schema, self.held, source, tell, self._check_piece
         )
-        if made.table.num_rows != self.planned.rows:
-            raise Fault(_BROKEN)
+        check_kept(made.table.num_rows == self.planned.rows)
         text = (
-            f"{many(made.sample.num_rows, 'row')} of each table, drawn at random; a value that "
-            "became a random one counts as that one"
+            f"{many(made.sample.num_rows, 'row')} of each table, drawn at random; a missing value "
+            "that was replaced counts as its replacement"
         )
         steps = [
             *read_steps(self.planned.rows, made.columns, made.beyond),
@@ -166,7 +163,7 @@ class Private(Method):
         return Made(made.table, made.sample, Assessment(None, made.likeness, ()), tuple(steps))
 
     def prepare(self, read: Original, source: Source) -> Original:
-        """All rows as they are: one that was left out would be noticed."""
+        """All rows, unchanged: the number of rows is public."""
         return read
 
     def publish(self, original: Original, source: Source) -> Published:
@@ -175,17 +172,14 @@ class Private(Method):
         return Published(way.domain.cells(way.draw(places, source)))
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
-        """Every row and column is there, and nothing is blank that may not be."""
+        """Checks that all rows and columns are there, and blanks only where they may be."""
         self._check_piece(table)
-        if table.num_rows != self.planned.rows:
-            raise Fault(_BROKEN)
+        check_kept(table.num_rows == self.planned.rows)
 
     def _check_piece(self, table: Any) -> None:
-        blank = {axis.name for axis in self.planned.way.domain.axes if axis.blank}
-        if tuple(table.column_names) != self.changed or any(
-            table.column(name).null_count for name in self.changed if name not in blank
-        ):
-            raise Fault(_BROKEN)
+        check_kept(tuple(table.column_names) == self.changed)
+        full = [axis.name for axis in self.planned.way.domain.axes if not axis.blank]
+        check_kept(not any(table.column(name).null_count for name in full))
 
     def assess(
         self, before: Any, after: Any, source: Source, original: Original, made: Published
@@ -229,14 +223,14 @@ class Private(Method):
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
         cells = original.cells.items()
-        yield from self._drawn_steps({name: int((~held.present).sum()) for name, held in cells})
+        yield from self._drawn_steps({name: int((~one.present).sum()) for name, one in cells})
 
     def _drawn_steps(self, missing: Mapping[str, int]) -> Iterator[Step]:
         yield Step("plan", f"{self.planned.by}. {self.planned.reason}")
         for axis in self.planned.way.domain.axes:
             gone = missing[axis.name]
             if gone and axis.column.missing is None and not axis.blank:
-                text = f"{many(gone, 'missing value')} of `{axis.name}` became random values"
+                text = f"{many(gone, 'missing value')} of `{axis.name}` replaced by random values"
                 yield Step("missing", text)
 
     def warnings(self, risk: Risk | None) -> list[str]:

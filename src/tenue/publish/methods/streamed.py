@@ -1,7 +1,7 @@
-"""What methods that form groups share when they read a table in passes.
+"""Methods that form groups, for tables that are read in passes.
 
-Rows are read once and lie with the engine as whole numbers. What was promised is measured on all
-rows that leave; risk and utility on rows drawn at random, and the history says so.
+Rows are read once and kept by the engine as whole numbers. The promise is measured on all released
+rows; risk and utility on a random sample, which the history states.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ from ...schema import Schema
 from ...text import many, percent
 from ..assessment import MOST_LINKED, Assessment, Step, assessed
 from ..permute import some_rows
+from ..row_fingerprint import Marking
 from ..table.cells import Cells, Coding, Numbers, table_of
 from ..table.input_table import KeptRows, Validated
 from ..table.parquet_output import WrittenTable, write_passes
-from .contract import Look, Made, Method, read_steps
+from .contract import Made, Method, Passable, read_steps
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from ...evaluate import Check
 
 CellsOf = Callable[[Numbers], Mapping[str, Cells]]
@@ -39,41 +38,45 @@ CellsOf = Callable[[Numbers], Mapping[str, Cells]]
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """The rows that can be published, as `Method.prepare` would give them.
+    """The rows that can be published, as `Method.prepare` gives them, and what works on them.
 
     coding: what their numbers mean.
-    passes: the rows.
     kept: the rows as they were read.
+    tell: receives the name of each step.
     """
 
+    method: Method
     coding: Coding
     passes: Passes
     kept: KeptRows
+    source: Source
+    tell: Callable[[str], None]
 
     def place(self, name: str) -> int:
-        """Which number of a row is the value of a column."""
+        """The position of a column in a row."""
         return self.coding.names.index(name)
 
-    def measured_columns(self, names: Sequence[str]) -> list[Secret]:
-        """These confidential columns, as they are measured."""
-        columns = {column.name: column for column in self.coding.columns}
-        return [Secret(columns[name], self.place(name)) for name in names]
+    def values(self, name: str) -> tuple[Numbers, Numbers]:
+        """The different values of a column, as they are coded, and how many rows have each."""
+        tally = self.passes.only(self.place(name)).tally(lambda rows: [rows[:, 0]])
+        values, counts = (np.concatenate(part) for part in zip(*tally, strict=True))
+        return values, counts
 
 
 @contextmanager
 def prepared(
-    method: Method, table: Validated, memory: int, tell: Callable[[str], None], look: Look
+    method: Passable,
+    table: Validated,
+    source: Source,
+    tell: Callable[[str], None],
+    look: Marking,
 ) -> Iterator[Prepared]:
-    """Reads the rows; refused as they would be if they were held.
-
-    Parameters
-        look: is shown the rows as they were read, before anything is made of them.
-    """
+    """Reads the rows; refused in the same cases as `Method.prepare`. Ends the step of reading."""
     coding, rows = Coding.of(method.schema), table.rows
     with table.keep(
         coding.numbers,
         coding.sizes,
-        memory,
+        method.room_for_rows,
         lambda read: tell(f"read ({percent(read / rows)})"),
         look.name,
         all_values=method.reads_all,
@@ -91,57 +94,48 @@ def prepared(
             return full[(full[:, needed] > 0).all(axis=1)]
 
         with kept.passes.map(usable, coding.sizes) as passes:
-            found = Prepared(coding, passes, kept)
-            _check(method, found)
+            if passes.rows == 0:
+                raise refuse("publish.no-complete-row")
+            method.check_units(passes.rows, "rows")
+            found = Prepared(method, coding, passes, kept, source, tell)
+            for name in method.quasi + method.confidential:
+                if _is_constant(passes.only(found.place(name))):
+                    role = method.schema.columns[name].role
+                    raise refuse("publish.constant-column", column=name, role=role)
+            tell(method.step)
             yield found
 
 
-def _check(method: Method, found: Prepared) -> None:
-    units = found.passes.rows
-    if units == 0:
-        raise refuse("publish.no-complete-row")
-    if units < method.fewest:
-        fix = f"Choose k = {units} at most" if units > 1 else "Publish a larger table"
-        raise refuse("publish.fewer-units-than-k", largest=method.fewest, word="rows", word2=fix)
-    for name in method.quasi + method.confidential:
-        if not _varies(found.passes.only(found.place(name))):
-            role = method.schema.columns[name].role
-            raise refuse("publish.constant-column", column=name, role=role)
-
-
-def _varies(column: Passes) -> bool:
+def _is_constant(column: Passes) -> bool:
     different = 0
     for values, _ in column.tally(lambda rows: [rows[:, 0]]):
         different += int((values > 0).sum())
         if different > 1:
-            return True
-    return False
+            return False
+    return True
 
 
 @contextmanager
 def labelled(
     found: Prepared, labels: Callable[[Numbers], Sequence[Numbers]], groups: Sequence[int]
 ) -> Iterator[Passes]:
-    """The rows, each followed by the groups that it is in.
+    """The rows, each followed by its group in each partition.
 
     Parameters
         labels: for each partition the group of each row.
         groups: how many groups each partition has.
     """
-
-    def make(rows: Numbers) -> Numbers:
-        return np.column_stack([rows, *labels(rows)])
-
-    with found.passes.map(make, [*found.coding.sizes, *groups]) as after:
+    sizes = [*found.coding.sizes, *groups]
+    with found.passes.map(lambda rows: np.column_stack([rows, *labels(rows)]), sizes) as after:
         yield after
 
 
 def by_group(coding: Coding, made: Mapping[str, Cells], places: Mapping[str, int]) -> CellsOf:
-    """The columns of rows, some of them as their group has them.
+    """The columns of rows, some of them with the value of the row's group.
 
     Parameters
-        made: of these columns a value for each group.
-        places: which number of a row is its group, by column.
+        made: for these columns the value of each group.
+        places: the position of the row's group, by column.
     """
 
     def cells(rows: Numbers) -> Mapping[str, Cells]:
@@ -152,128 +146,84 @@ def by_group(coding: Coding, made: Mapping[str, Cells], places: Mapping[str, int
 
 
 def finished(
-    method: Method,
     found: Prepared,
     after: Passes,
     cells: CellsOf,
     check: Check | None,
-    source: Source,
-    tell: Callable[[str], None],
     *,
     steps: Sequence[Step],
     sizes: Mapping[str, Mapping[int, int]],
     centres: CellsOf | None = None,
-    attacked: Callable[[Assessment], Assessment] = lambda told: told,
+    attacked: Callable[[Assessment], Assessment] = lambda found: found,
 ) -> Made:
-    """The table that leaves, and what its holder is told.
+    """The released table, with risk and utility measured on rows drawn at random.
 
     Parameters
-        after, cells, check, centres: as `measured` has them.
-        steps: what the history says of groups.
-        sizes: how many groups have how many units, by column where each has its own.
-        attacked: adds what an intruder can do besides.
+        after: the released rows, in the order in which they were read.
+        cells: their columns.
+        check: k, l and t of all rows.
+        steps: what the history says about groups.
+        sizes: how many groups have how many units, by column where each has its own groups.
+        centres: the values by which risk and utility are measured; the released ones if None.
+        attacked: adds further attacks.
     """
+    method, source = found.method, found.source
     table = written(after, cells, method.schema, source)
-    tell("evaluate")
-    before, sample, told = measured(method, found, after, cells, check, source, centres)
-    told = attacked(told)
-    return Made(
-        table,
-        sample,
-        told,
-        history(method, found, steps, told.steps),
-        before,
-        sizes,
-        telling_in_passes(method, found),
-    )
+    found.tell("evaluate")
+    numbers = some_rows(after.rows, MOST_LINKED, source)
+    before = table_of(found.coding.cells(found.passes.take(numbers)), method.schema)
+    drawn = after.take(numbers)
+    sample = table_of(cells(drawn), method.schema)
+    values = sample if centres is None else table_of(centres(drawn), method.schema)
+    assessment = assessed(before, values, method.schema, source, None, method.explained)
+    if assessment.risk is not None:
+        exact = None if check is None else method.explained(check)
+        assessment = assessment._replace(risk=replace(assessment.risk, check=exact))
+    text = f"{many(numbers.size, 'row')} drawn at random; k, l, t of all rows"
+    assessment = attacked(assessment._replace(steps=(Step("evaluate", text),)))
+    read = found.kept.passes.rows
+    history = [
+        *read_steps(read, found.kept.columns, found.kept.told.beyond),
+        Step("passes", "the table was read in passes; intermediate results were kept on disk"),
+        *method.left_out_steps(read - found.passes.rows),
+        *steps,
+        *method.publish_steps(),
+        *assessment.steps,
+    ]
+    telling = telling_in_passes(found)
+    return Made(table, sample, assessment, tuple(history), before, sizes, telling)
 
 
-def written(
-    passes: Passes,
-    cells: CellsOf,
-    schema: Schema,
-    source: Source,
-) -> WrittenTable:
-    """The table that leaves, in random order, so that it says nothing of the order in which rows
-    came.
-
-    Parameters
-        cells: is sent to the machines that hold the rows.
-    """
+def written(passes: Passes, cells: CellsOf, schema: Schema, source: Source) -> WrittenTable:
+    """The released table, in random order. `cells` is sent to the machines that hold the rows."""
     with passes.shuffle(source) as mixed:
         return write_passes(mixed, lambda rows: table_of(cells(rows), schema))
 
 
-def measured(
-    method: Method,
-    found: Prepared,
-    after: Passes,
-    cells: CellsOf,
-    check: Check | None,
-    source: Source,
-    centres: CellsOf | None = None,
-) -> tuple[pyarrow.Table, pyarrow.Table, Assessment]:
-    """Rows drawn at random before and after, and what they tell of risk and utility.
-
-    Parameters
-        after: the rows as they leave, in the order of those that were read.
-        cells: what leaves of them.
-        check: k, l and t of all rows.
-        centres: what stands for them where values are compared; what leaves, if not given.
-    """
-    numbers = some_rows(after.rows, MOST_LINKED, source)
-    before = table_of(found.coding.cells(found.passes.take(numbers)), method.schema)
-    some = after.take(numbers)
-    shown = table_of(cells(some), method.schema)
-    values = shown if centres is None else table_of(centres(some), method.schema)
-    told = assessed(before, values, method.schema, source, None, method.explained)
-    if told.risk is not None:
-        exact = None if check is None else method.explained(check)
-        told = told._replace(risk=replace(told.risk, check=exact))
-    text = f"{many(numbers.size, 'row')} drawn at random; k, l, t of all rows"
-    return before, shown, told._replace(steps=(Step("evaluate", text),))
-
-
-def history(
-    method: Method, found: Prepared, group_steps: Sequence[Step], told: Sequence[Step]
-) -> tuple[Step, ...]:
-    """The steps from the table as it was read to the table as it leaves."""
-    read = found.kept.passes.rows
-    steps = read_steps(read, found.kept.columns, found.kept.told.beyond)
-    steps.append(Step("passes", "it was read in passes, and what was made of it lay on disk"))
-    gone = read - found.passes.rows
-    if gone:
-        text = f"{gone} rows with a missing value in " + ", ".join(method.compared)
-        steps.append(Step("left out", text))
-    return (*steps, *group_steps, *method.publish_steps(), *told)
-
-
 def check_of(
-    method: Method,
-    found: Prepared,
-    after: Passes,
-    groups: Callable[[Numbers], Sequence[Numbers]] | None = None,
+    found: Prepared, after: Passes, groups: Callable[[Numbers], Sequence[Numbers]] | None = None
 ) -> Check | None:
-    """k, l and t of all rows as they leave.
+    """k, l and t of all released rows.
 
     Parameters
-        groups: what rows show of their quasi-identifiers; their values, if not given.
+        groups: what rows show of their quasi-identifiers; their values if None.
     """
-    places = found.coding.places(method.quasi)
+    method, coding = found.method, found.coding
+    places = coding.places(method.quasi)
     if not places:
         return None
 
     def values(rows: Numbers) -> Sequence[Numbers]:
         return [rows[:, j] for j in places]
 
-    columns = found.measured_columns(method.confidential)
+    columns = [Secret(coding.column(name), found.place(name)) for name in method.confidential]
     return check_in_passes(after, groups or values, method.quasi, columns, method.unprotected)
 
 
-def telling_in_passes(method: Method, found: Prepared) -> dict[str, float]:
-    """The unprotected columns that tell nearly everybody apart; as `telling`."""
+def telling_in_passes(found: Prepared) -> dict[str, float]:
+    """The unprotected columns that identify nearly every row; as `telling`."""
     shares = {}
-    for name in method.unprotected:
+    for name in found.method.unprotected:
         tallied = found.passes.only(found.place(name)).tally(lambda rows: [rows[:, 0]])
         different = sum(int((values > 0).sum()) for values, _ in tallied)
         shares[name] = different / found.passes.rows if found.passes.rows > 1 else 0.0
@@ -286,7 +236,7 @@ def sizes_in_passes(
     """How many groups have how many rows.
 
     Parameters
-        groups: what tells groups apart.
+        groups: what distinguishes groups.
     """
     counted: Counter[int] = Counter()
     for *_, counts in passes.tally(groups):

@@ -1,8 +1,8 @@
-"""t-closeness: groups in which each bucket of a confidential column is about as frequent as in all.
+"""t-closeness: groups in which each bucket of a confidential column has about its overall share.
 
 Values become buckets of about equal mass. In every group of at least k units the share of each
 bucket is within a factor t of its share in the table, exactly. Groups are shown, as two linked
-tables; or hidden, and the buckets of a group change places between its people.
+tables; or hidden, and the buckets are permuted within each group.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ...arguments import exact, whole
 from ...engine.contract import Passes
-from ...errors import Fault, refuse
-from ...evaluate.certificate import explained
+from ...errors import refuse
 from ...evaluate.check import check_groups
 from ...noise.source import Source
 from ...privacy import TCloseness
 from ...schema import Bounded, Schema
-from ...text import exactly, many, named, shortly
+from ...text import exactly, named, shortly
 from ..assessment import Assessment, Step
 from ..buckets.assign_groups import along, filled, group_at, positions
 from ..buckets.bucket_counts import Matrix, cells_of, counts_for, counts_of_cells
 from ..buckets.closeness_ratio import farthest_group, ratio_of, right_guess
 from ..buckets.column import Bucketed, bucketed, bucketed_counts
+from ..row_fingerprint import Marking
 from ..table.cells import Cells, Coding, Numbers
 from ..table.input_table import Original, Validated
-from .contract import Look, Made, Passable, Published, Way, one_of
-from .groups import NOT_PRIVACY, TWICE, units_in_each
+from .contract import Made, Passable, Published, Way, check_kept, one_of
+from .groups import NOT_PRIVACY, TWICE, sizes_text
 from .linked_tables import (
     FOUND,
     GROUP,
@@ -45,7 +45,7 @@ from .linked_tables import (
     numbered,
     standing_alone,
 )
-from .permuted_columns import GUESS, PRESENCE, as_moved, check_one_value_each, moved, undone
+from .permuted_columns import GUESS, PRESENCE, check_one_value_each, moved, reassigned
 from .streamed import CellsOf, Prepared, check_of, prepared
 
 if TYPE_CHECKING:
@@ -54,50 +54,51 @@ if TYPE_CHECKING:
 SHOWN, HIDDEN = "shown", "hidden"
 
 MARGINAL = (
-    "The intruder knows nothing of a person's confidential value but how frequent each bucket is "
-    "in the whole table."
+    "The intruder knows nothing about a person's confidential value except how frequent each "
+    "bucket is in the whole table."
 )
 EXCHANGEABLE = (
-    "Given all that is published unchanged, every assignment of a column's buckets to the people "
-    "of a group is equally likely to the intruder."
+    "Given everything that is published unchanged, the intruder considers every assignment of a "
+    "column's buckets to the members of a group equally likely."
 )
 BUCKETS = (
-    "It holds on buckets, of one factor for each: of values inside a bucket nothing is said, and "
-    "where a bucket is a single value, its share in a group is known."
+    "It does not bound the shares of values inside a bucket: the factor t applies to buckets. "
+    "Where a bucket is a single value, its share in a group is known."
 )
 ENDS = (
-    "Inside the declared bounds, the ends of intervals of {names} lie half-way between two values "
-    "of the table: whoever knows one of the two knows the other, to a step of the grid."
+    "It does not hide the values beside the ends of an interval: within the declared bounds, ends "
+    "of intervals of {names} lie halfway between two values of the table, so an intruder who knows "
+    "one of the two knows the other, up to a step of the grid."
 )
 EACH_COLUMN = (
-    "It holds for each confidential column by itself, not for combinations of them: in the release "
-    "each has an order of its own inside a group, so relations between them are lost there."
+    "It does not hold for combinations of confidential columns, only for each: within a group the "
+    "release orders each column separately, so relations between them are lost."
 )
 INFORMED = (
-    "Whoever knows members of a group learns about the others, and whoever knows all but one knows "
-    "the last. In a group of {size} that is as far from the table as t allows, one who knows "
-    "nobody guesses a bucket rightly with probability {none}, one who knows all but two with "
-    "{two}, one who knows all but one with 1."
+    "It does not protect against an intruder who knows the values of other members of a group. In "
+    "a group of {size} that is as far from the table as t allows, an intruder who knows no member "
+    "guesses a bucket correctly with probability {none}, one who knows all but two with {two}, and "
+    "one who knows all but one with 1."
+)
+_BY_VALUES = (
+    "It does not protect against an intruder who knows how groups are formed. Groups depend on "
+    "confidential values too: each takes, from every bucket, people with close quasi-identifiers. "
 )
 FORMED = (
-    "Groups are formed by confidential values too: each takes, from every bucket, people who are "
-    "close in their quasi-identifiers. Whoever knows the method learns from who shares a group, "
-    "and who does not though close, which buckets fit whom; in small tables he is certain of some. "
-    "Nothing is promised against him."
+    f"{_BY_VALUES}Which of the people with close quasi-identifiers share a group, and which do "
+    "not, shows which buckets fit whom; in small tables they can be certain about some people."
 )
 FORMED_HIDDEN = (
-    "Groups are formed by confidential values too: each takes, from every bucket, people who are "
-    "close in their quasi-identifiers. Whoever knows the method can weigh which tables lead to "
-    "this release, though it hides the groups; in small tables he is certain of some. Nothing is "
-    "promised against him."
+    f"{_BY_VALUES}The intruder can infer which tables lead to this release, although it hides the "
+    "groups; in small tables they can be certain about some people."
 )
 PLAIN = (
-    "along one order of the quasi-identifiers (a Hilbert curve through their declared domain); "
-    "nobody changed groups afterwards to bring people closer together"
+    "along one order of the quasi-identifiers (a Hilbert curve through their declared domain), "
+    "without a local search that would bring more similar people together"
 )
 GIVEN = (
-    "Whoever puts buckets back was given the groups, which the release hides: without them he "
-    "knows less."
+    "The intruder who reassigns buckets was given the groups, which the release hides; without "
+    "them, they know less."
 )
 
 
@@ -106,10 +107,10 @@ class TClose(Passable):
     """In every group of at least k units, the share of each bucket of each confidential column is
     within a factor t of its share in the table.
 
-    plain: whether groups are filled along one order of the quasi-identifiers, in passes.
+    plain: whether groups are filled in passes, along one order of the quasi-identifiers.
 
     Source
-        Thesis, section 7.2; counts and bucket ends corrected where `bucket` says so.
+        Thesis, section 7.2; counts and bucket ends corrected as `publish/buckets/` states.
     """
 
     name = "t-close"
@@ -132,10 +133,13 @@ class TClose(Passable):
     ) -> Self:
         if isinstance(k, Mapping):
             raise refuse("publish.k-per-column")
+        insisted, ratio = cls.insisted(override), exact(t, "t")
+        if ratio < 1:
+            raise refuse("publish.t-below-one", t=t)
         made = cls(
             schema=schema,
-            override=cls.insisted(override),
-            t=_ratio(t),
+            override=insisted,
+            t=ratio,
             k=whole(k, "k", least=1),
             groups=one_of(groups, "groups", (SHOWN, HIDDEN)),
         )
@@ -162,10 +166,6 @@ class TClose(Passable):
     def fewest(self) -> int:
         return self.k
 
-    @property
-    def changed(self) -> tuple[str, ...]:
-        return self.confidential
-
     # -- the rows ----------------------------------------------------------------------------------
 
     def publish(self, original: Original, source: Source) -> Published:
@@ -184,13 +184,12 @@ class TClose(Passable):
         return Published({**cells, GROUP: group}, groups, linked(self, original, cells, group))
 
     def stream(
-        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
         with (
-            prepared(self, table, self.room_for_rows, tell, look) as found,
+            prepared(self, table, source, tell, look) as found,
             ExitStack() as passing,
         ):
-            tell(self.step)
             columns = {name: self._counted(found, name) for name in self.confidential}
             coarse, width = _coarse_coding(found.coding, columns), len(found.coding.columns)
             at = found.coding.places(self.confidential)
@@ -221,25 +220,26 @@ class TClose(Passable):
                 moved_ = after.permute([j], lambda rows: rows[:, width], source)
                 after = passing.enter_context(moved_)
             made = InGroups.of(before, after, coarse)
-            self._check_shown(made, columns)
-            middles = _middles(columns, found.coding, coarse)
-            with after.map(middles.numbers, sizes) as read:
-                check = check_of(self, found, read)
+            shown = made.check(self.confidential)
+            self._check_t(shown)
+            check_kept(not any(one.torn for one in columns.values()))
+            steps = [Step("partition", sizes_text(made.sizes))]
+            for (name, one), found_ in zip(columns.items(), shown.confidential, strict=True):
+                steps += _bucket_steps(name, one.units, found_.exact_t_ratio)
+            centres, middles = _middles(columns, found.coding, coarse)
+            with after.map(middles, sizes) as read:
+                check = check_of(found, read)
             return made.on_disk(
-                self,
                 found,
                 check,
-                source,
-                tell,
-                steps=list(self._steps_of(made, columns)),
+                steps=steps,
                 shown=self.groups == SHOWN,
-                centres=middles.cells,
+                centres=centres,
             )
 
     def _counted(self, found: Prepared, name: str) -> Bucketed:
-        """The buckets of a column, which are those of the table if it were held."""
-        tally = found.passes.only(found.place(name)).tally(lambda rows: [rows[:, 0]])
-        values, times = (np.concatenate(one) for one in zip(*tally, strict=True))
+        """The buckets of a column, the same as in memory."""
+        values, times = found.values(name)
         empty = found.coding.cells(np.zeros((0, len(found.coding.columns)), np.int64))[name]
         present = np.ones(values.size, np.bool_)
         held = replace(empty, numbers=values - 1 + empty.first, present=present)
@@ -251,8 +251,7 @@ class TClose(Passable):
         buckets: Callable[[Numbers], Sequence[Numbers]],
         columns: Mapping[str, Bucketed],
     ) -> tuple[Callable[[Sequence[Numbers]], Numbers], Matrix]:
-        """What gives the cell of rows by their buckets, and how many units of each cell every
-        group has."""
+        """The function from buckets to cells, and how many units of each cell every group has."""
         parts = [*passes.tally(buckets)]
         *combined, times = (np.concatenate(one) for one in zip(*parts, strict=True))
         cells = cells_of(combined)
@@ -263,20 +262,19 @@ class TClose(Passable):
         counts = counts_of_cells([one[order] for one in combined], times[order], self.k, self.t)
         return lambda found: table[np.ravel_multi_index(list(found), radix)], counts
 
-    def _check_shown(self, made: InGroups, columns: Mapping[str, Bucketed]) -> None:
-        """What was promised, of all rows as they leave: a `Fault` if it fails."""
-        found = made.check(self.confidential)
-        ratios = [column.exact_t_ratio for column in found.confidential]
-        far = any(ratio is None or ratio > self.t for ratio in ratios)
-        if found.k < self.k or far or any(one.torn for one in columns.values()):
-            raise Fault("a release was about to leave without what it promises")
+    def _measure(
+        self, original: Original, labels: Numbers, buckets: Numbers, column: Bucketed
+    ) -> None:
+        """k and the ratio of the released buckets."""
+        groups = original.of_persons(labels)
+        far = ratio_of(groups, original.of_persons(buckets))
+        check_kept(far is not None and far <= self.t and not column.torn)
+        check_kept(int(np.bincount(groups).min()) >= self.k)
 
-    def _steps_of(self, made: InGroups, columns: Mapping[str, Bucketed]) -> Iterator[Step]:
-        """What `group_steps` says of groups that were found in passes."""
-        found = {one.name: one for one in made.check(self.confidential).confidential}
-        yield Step("partition", f"{many(made.sizes.size, 'group')}, {units_in_each(made.sizes)}")
-        for name, one in columns.items():
-            yield from _bucket_steps(name, one.units, found[name].exact_t_ratio)
+    def _check_t(self, found: Check) -> None:
+        """k and the ratios of all released rows."""
+        ratios = [column.exact_t_ratio for column in found.confidential]
+        check_kept(found.k >= self.k and all(far is not None and far <= self.t for far in ratios))
 
     def _bucketed(self, original: Original) -> dict[str, Bucketed]:
         return {name: bucketed(original, name, self.t) for name in self.confidential}
@@ -288,46 +286,26 @@ class TClose(Passable):
         counts = counts_for(buckets, cells, self.k, self.t)
         return original.of_rows(filled(where, cells, counts))
 
-    def _measure(
-        self, original: Original, labels: Numbers, buckets: Numbers, column: Bucketed
-    ) -> None:
-        """What was promised, once more, of the buckets as they leave: a `Fault` if it fails."""
-        groups = original.of_persons(labels)
-        far = ratio_of(groups, original.of_persons(buckets))
-        if far is None or far > self.t or np.bincount(groups).min() < self.k or column.torn:
-            raise Fault("a release was about to leave without what it promises")
-
     def verify(self, table: Any, persons: Numbers | None) -> None:
-        """Measures k and t as `check` does, of the groups that are shown; `publish` has measured
-        hidden ones, of which the table says nothing."""
-        if self.groups == HIDDEN:
-            return
-        found = check_groups(table, self.schema, persons, self.confidential, [GROUP])
-        ratios = [column.exact_t_ratio for column in found.confidential]
-        if found.k < self.k or any(far is None or far > self.t for far in ratios):
-            raise Fault("a release was about to leave without what it promises")
+        """Measures k and t as `check` does; `publish` has measured hidden groups."""
+        if self.groups == SHOWN:
+            self._check_t(check_groups(table, self.schema, persons, self.confidential, [GROUP]))
 
     def assess(
         self, before: Any, after: Any, source: Source, original: Original, made: Published
     ) -> Assessment:
-        """As of a table that has the middle value of its bucket in each row."""
+        """Measured as if each row had the middle value of its bucket."""
         columns = self._bucketed(original)
         seen = after.drop_columns([GROUP]) if self.groups == SHOWN else after
         for name, one in columns.items():
             middles = one.middles(made.cells[name].numbers)
             seen = seen.set_column(seen.column_names.index(name), name, middles.to_arrow())
         found = super().assess(before, seen, source, original, made)
-        leave = (*self.quasi, *self.confidential, *self.unprotected)
-        return undone(found, original, as_moved(_coarse(original, columns), made, leave), source)
-
-    def explained(self, check: Check) -> Check:
-        return explained(check, self.promise)
+        return reassigned(self, found, original, _coarse(original, columns), made, source)
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
         groups = original.of_persons(next(iter(made.groups.values())))
-        sizes = np.bincount(groups)
-        text = f"{many(sizes.size, 'group')}, {units_in_each(sizes)}"
-        yield Step("partition", text)
+        yield Step("partition", sizes_text(np.bincount(groups)))
         for name in self.confidential:
             buckets = original.of_persons(bucketed(original, name, self.t).buckets)
             yield from _bucket_steps(name, np.bincount(buckets), ratio_of(groups, buckets))
@@ -342,10 +320,10 @@ class TClose(Passable):
     def way(self) -> Way:
         how = "two tables linked by group"
         if self.groups == HIDDEN:
-            how = "buckets that change places inside groups, which are not shown"
+            how = "buckets permuted within groups, which are not shown"
         return Way(
             f"t-closeness by bucketization: {how}",
-            "Soria-Comas, thesis, section 7.2, corrected: counts add up, and none is infeasible",
+            "Soria-Comas, thesis, section 7.2, corrected: counts add up, and all are feasible",
         )
 
     @property
@@ -356,8 +334,9 @@ class TClose(Passable):
             "k": str(self.k),
             "t": f"ratio of shares, on buckets, of {', '.join(self.confidential)} at most "
             f"{exactly(self.t)} in each group",
-            "ln t": f"{shortly(math.log(self.t), 4)}: what a group tells whoever knows only the "
-            "shares of the whole table, as a logarithm; it is no epsilon of differential privacy",
+            "ln t": f"{shortly(math.log(self.t), 4)}: the log ratio by which a group may change "
+            "the belief of an intruder who knows only the shares of the whole table; it is not an "
+            "epsilon of differential privacy",
             "quasi-identifiers": ", ".join(self.quasi),
             "confidential": ", ".join(self.confidential),
             "unprotected": ", ".join(self.unprotected),
@@ -401,14 +380,10 @@ def _coarse_coding(coding: Coding, columns: Mapping[str, Bucketed]) -> Coding:
     return Coding(tuple(declared.get(one.name, one) for one in coding.columns), types)
 
 
-class _Middles(NamedTuple):
-    """Rows of buckets with the middle value of each instead: as columns, and as numbers."""
-
-    cells: CellsOf
-    numbers: Callable[[Numbers], Numbers]
-
-
-def _middles(columns: Mapping[str, Bucketed], coding: Coding, coarse: Coding) -> _Middles:
+def _middles(
+    columns: Mapping[str, Bucketed], coding: Coding, coarse: Coding
+) -> tuple[CellsOf, Callable[[Numbers], Numbers]]:
+    """The middle values of the buckets of rows: as columns, and as numbers."""
     each = {name: one.middles(np.arange(len(one.labels))) for name, one in columns.items()}
     at = {name: coding.names.index(name) for name in columns}
     width = len(coding.columns)
@@ -424,18 +399,11 @@ def _middles(columns: Mapping[str, Bucketed], coding: Coding, coarse: Coding) ->
             made[:, j] = one[made[:, j] - 1]
         return made
 
-    return _Middles(cells, numbers)
+    return cells, numbers
 
 
 def _bucket_steps(name: str, units: Numbers, far: Fraction | None) -> Iterator[Step]:
     counted = ", ".join(str(size) for size in units.tolist())
     yield Step("buckets", f"{counted} units in the buckets of `{name}`")
-    told = "none" if far is None else exactly(far)
-    yield Step("closeness", f"the largest ratio of shares of `{name}` is {told}")
-
-
-def _ratio(t: object) -> Fraction:
-    value = exact(t, "t")
-    if value < 1:
-        raise refuse("publish.t-below-one", t=t)
-    return value
+    ratio = "undefined" if far is None else exactly(far)
+    yield Step("closeness", f"the largest ratio of shares of `{name}` is {ratio}")

@@ -1,1 +1,1 @@
-"""What the kinds of objects of other rooms look like, one file for each room."""
+"""The charts of objects of other rooms, one file for each room."""

@@ -1,7 +1,6 @@
-"""What somebody believes, before and after: priors, refined priors, posteriors, opinions.
+"""Priors, refined priors, posteriors and opinions.
 
-Of a refined law only its prior is drawn: the law is centred on the truth, so to show it would be to
-tell it.
+Of a refined law only its prior is drawn: the law itself is centred on the truth, and would show it.
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ from ...prior.points import Points
 from ...text import readable, shortly
 from ..picture import Axis, Band, Bars, Curve, Lengths, Mark, Panel, Picture, Rule, Words
 
-HIDDEN = "the prior; the refined law is not shown, for it is centred on the truth"
+HIDDEN = "the prior; the refined law is not shown, because it is centred on the truth"
 LEVEL = Fraction(95, 100)
 _FEW = 81
 _MOST_NAMES = 20
 _PLACES = 400
 _OTHERS = "(others)"
 _RARE = 1e-4
-"""Numbers at both ends that are rarer than this, together, are not drawn."""
+"""Values at both ends that are rarer than this, together, are not drawn."""
 
 Numbers = Sequence[tuple[float, float]]
 
 
 def prior(belief: Belief) -> Picture:
-    """A belief: its density, or the mass of each possible value."""
+    """A prior: its density, or the mass of each possible value."""
     return Picture(repr(belief), [prior_panel(belief)], subtitle="a prior")
 
 
@@ -48,38 +47,36 @@ def refined(law: RefinedPoints | RefinedDensity) -> Picture:
 
 
 def known(found: Posterior | Opinion) -> Picture:
-    """What is known after an answer."""
-    return Picture("What is known after the answer", [known_panel(found)], told=repr(found))
+    """A posterior."""
+    return Picture("The posterior after the answer", [known_panel(found)], told=repr(found))
 
 
 @singledispatch
 def known_panel(found: Any) -> Panel:
-    """The panel of what is known: of a number, or of anything else."""
-    raise TypeError(f"{type(found).__name__} is nothing known that can be drawn")
+    """The panel of a posterior: of a number, or of anything else."""
+    raise TypeError(f"{type(found).__name__} is not a posterior that can be drawn")
 
 
 @known_panel.register
 def _(found: Opinion) -> Panel:
-    return _of_names({told(value): mass for value, mass in found.masses.items()})
+    return _of_names({_name(value): mass for value, mass in found.masses.items()})
 
 
 @singledispatch
 def prior_panel(belief: Any) -> Panel:
-    """The panel of a prior; every kind of belief has its own."""
-    raise TypeError(f"{type(belief).__name__} is no belief that can be drawn")
+    """The panel of a prior; each kind of prior has its own."""
+    raise TypeError(f"{type(belief).__name__} is not a prior that can be drawn")
 
 
 @known_panel.register
 def _(found: Posterior) -> Panel:
-    """With the interval that holds the truth with 95 %."""
     low, high = (float(end) for end in found.interval(LEVEL))
     points = list(zip(found.values.tolist(), found.masses.tolist(), strict=True))
-    note = f"shaded: {readable(low)} to {readable(high)}, which holds the truth with 95 %"
-    panel = _of_numbers(points, note)
-    marks = [Band(low, high), *panel.marks, Rule(float(found.median), tone="main")]
-    told = f"median {readable(found.median)}"
-    marks.append(Words(told, float(found.median), None, "main", bold=True, right=5, down=6))
-    return replace(panel, marks=marks)
+    note = f"shaded: {readable(low)} to {readable(high)}, the 95 % credible interval"
+    panel, median = _of_numbers(points, note), float(found.median)
+    text = f"median {readable(found.median)}"
+    label = Words(text, median, None, "main", bold=True, right=5, down=6)
+    return replace(panel, marks=[Band(low, high), *panel.marks, Rule(median, tone="main"), label])
 
 
 @prior_panel.register
@@ -104,7 +101,7 @@ def _(belief: Density) -> Panel:
 
 @prior_panel.register
 def _(belief: Finite) -> Panel:
-    return _of_names({told(value): float(mass) for value, mass in belief.masses.items()})
+    return _of_names({_name(value): float(mass) for value, mass in belief.masses.items()})
 
 
 @prior_panel.register
@@ -112,8 +109,7 @@ def _(belief: Points) -> Panel:
     return _of_numbers([(float(v), float(m)) for v, m in belief.masses.items()])
 
 
-def told(value: Any) -> str:
-    """A value, or several of them, as a name."""
+def _name(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
@@ -134,13 +130,11 @@ def _of_numbers(points: Numbers, note: str = "") -> Panel:
     values = [value for value, _ in kept]
     gaps = np.diff(values)
     gap = float(gaps.min()) if len(gaps) else 1.0
-    drawn: Mark
+    drawn: Mark = Curve(kept[:: -(-len(kept) // _PLACES)])
+    room = 0.0
     if len(kept) <= _FEW:
-        drawn = Bars([(v - 0.38 * gap, v + 0.38 * gap, mass) for v, mass in kept])
-    else:
-        drawn = Curve(kept[:: -(-len(kept) // _PLACES)])
+        drawn, room = Bars([(v - 0.38 * gap, v + 0.38 * gap, mass) for v, mass in kept]), gap
     top = max(mass for _, mass in kept)
-    room = gap if len(kept) <= _FEW else 0.0
     return Panel(
         [drawn],
         x=Axis(note, low=values[0] - room, high=values[-1] + (room or gap)),
@@ -152,13 +146,8 @@ def _of_numbers(points: Numbers, note: str = "") -> Panel:
 def _likely(points: Numbers) -> list[tuple[float, float]]:
     """The points without the rare ones at both ends."""
     masses = np.array([mass for _, mass in points])
-    before = np.cumsum(masses)
-    after = np.cumsum(masses[::-1])[::-1]
-    return [
-        point
-        for point, low, high in zip(points, before, after, strict=True)
-        if low > _RARE / 2 and high > _RARE / 2
-    ] or list(points)
+    tails = np.minimum(np.cumsum(masses), np.cumsum(masses[::-1])[::-1])
+    return [points[i] for i in np.flatnonzero(tails > _RARE / 2).tolist()] or list(points)
 
 
 def _of_names(masses: Mapping[str, float]) -> Panel:

@@ -1,19 +1,18 @@
-"""The report of a release made elsewhere, beside its original."""
+"""The report and the chart of a release made elsewhere, beside its original."""
 
 from __future__ import annotations
 
 from ...evaluate.compare import Comparison
 from ..document import Document, Paragraphs, Section
-from ..figure import marginal_panel
+from ..figure import marginals_picture
 from ..picture import Picture
 from ..release import ReleaseFacts, release_document
 
-_MOST_DRAWN = 9
 TITLE = "A release beside its original"
 
 
 def document(found: Comparison) -> Document:
-    """Risk, utility and charts; nothing is promised of a table that was made elsewhere."""
+    """Risk, utility and charts; nothing is promised about a table that was made elsewhere."""
     return release_document(
         ReleaseFacts(
             title=TITLE,
@@ -32,7 +31,5 @@ def document(found: Comparison) -> Document:
 
 
 def compared(found: Comparison) -> Picture:
-    """The columns, the original behind the release."""
-    drawn = [marginal_panel(one, titled=True) for one in found.compared[:_MOST_DRAWN]]
-    told = "grey: the original, blue: the release; for the holder alone"
-    return Picture(TITLE, drawn, told, across=3)
+    """The columns before and after."""
+    return marginals_picture(TITLE, found.compared)

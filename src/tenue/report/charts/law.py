@@ -1,4 +1,4 @@
-"""Laws of noise: how likely each error is, and what holds it with 95 %."""
+"""Laws of noise: how likely each error is, with an interval of 95 %."""
 
 from __future__ import annotations
 
@@ -18,23 +18,21 @@ _SEEN = Fraction(99, 100)
 _PLACES = 801
 _EACH = "Several answers at once: the noise of each"
 _FEW = 81
-"""Of how many masses bars are drawn; of more, a line."""
+"""Up to so many masses are drawn as bars, more as a line."""
 
 
 def density(law: Continuous) -> Picture:
-    """A density, with the interval that holds the noise with 95 %."""
-    told = _errors(law.variance, law.mean_absolute_error)  # type: ignore[attr-defined]
-    return Picture(repr(law), [_of_density(law)], subtitle=told)
+    """A density, with the interval that contains the noise with probability 95 %."""
+    return Picture(repr(law), [_of_density(law)], subtitle=_errors(law))
 
 
 def masses(law: GridLaw) -> Picture:
-    """The exact masses of the whole steps that are drawn."""
-    told = _errors(law.variance, law.mean_absolute_error)
-    return Picture(repr(law), [_of_masses(law)], subtitle=told)
+    """The exact masses of the grid's steps."""
+    return Picture(repr(law), [_of_masses(law)], subtitle=_errors(law))
 
 
 def box(law: OptimalBox) -> Picture:
-    """What each of several answers gets, by itself: for each the interval of 95 %."""
+    """The noise of each of several answers, with its interval of 95 %."""
     panels = []
     for place, (low, high) in enumerate(law.interval(LEVEL)):
         margin = law.marginal(place)
@@ -74,16 +72,11 @@ def _of_masses(law: GridLaw) -> Panel:
     step = max(1, (2 * far + 1) // _PLACES)
     steps = np.arange(-far, far + 1, step)
     heights = np.asarray(law.mass(steps), dtype=float)
-    drawn: Mark
+    centres, half = steps * grid, 0.38 * grid
+    drawn: Mark = Curve(list(zip(centres.tolist(), heights.tolist(), strict=True)))
     if steps.size <= _FEW:
-        half = 0.38 * grid
-        bars = [
-            (s * grid - half, s * grid + half, h)
-            for s, h in zip(steps.tolist(), heights.tolist(), strict=True)
-        ]
-        drawn = Bars(bars)
-    else:
-        drawn = Curve(list(zip((steps * grid).tolist(), heights.tolist(), strict=True)))
+        ends = (centres - half).tolist(), (centres + half).tolist()
+        drawn = Bars(list(zip(*ends, heights.tolist(), strict=True)))
     half = grid / 2
     marks: list[Mark] = [Band(low - half, high + half), drawn]
     return _panel(marks, (far + 0.5) * grid, (low, high), heights.max())
@@ -93,7 +86,7 @@ def _panel(
     marks: list[Mark], reach: float, ends: tuple[float, float], top: float, title: str = ""
 ) -> Panel:
     low, high = (shortly(end) for end in ends)
-    note = f"error; shaded: {low} to {high}, which holds it with 95 %"
+    note = f"error; shaded: {low} to {high}, with probability 95 %"
     return Panel(
         [marks[0], Rule(0, tone="third"), *marks[1:]],
         x=Axis(note, low=-reach, high=reach),
@@ -103,5 +96,6 @@ def _panel(
     )
 
 
-def _errors(variance: float, mean: float) -> str:
-    return f"variance {shortly(variance, 4)}, mean absolute error {shortly(mean, 4)}"
+def _errors(law: Any) -> str:
+    variance, mean = shortly(law.variance, 4), shortly(law.mean_absolute_error, 4)
+    return f"variance {variance}, mean absolute error {mean}"

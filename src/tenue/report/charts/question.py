@@ -1,4 +1,4 @@
-"""Questions: the ways to answer one, and the answers, as far as they may be shown."""
+"""Questions: the candidates of a plan, and answers, as far as they may be shown."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from .belief import known_panel, prior_panel
 LEVEL = Fraction(95, 100)
 _MOST_ROWS = 40
 _LONGEST = 28
-_AFTER = "The error is told with the answer: it depends on the number of rows."
+_AFTER = "The error is reported with the answer, because it depends on the number of rows."
 
 
 def plan(found: Plan) -> Picture:
-    """The expected error of every way to answer, a panel for each output; the chosen one darker."""
+    """The expected error of every candidate, a panel for each output; the chosen one is darker."""
     panels = []
     for place, chosen in enumerate(found.chosen.expectations):
         errors = [
             (one.mechanism, one.expectations[place].expected_error) for one in found.candidates
         ]
         panels.append(_errors(errors, found.chosen.mechanism, chosen.alias))
-    subtitle = f"epsilon {exactly(found.epsilon)}, mean absolute error of each way to answer"
+    subtitle = f"epsilon {exactly(found.epsilon)}, mean absolute error of each candidate"
     return Picture(_short(found.sql, 90), panels, subtitle, across=2)
 
 
 def belief_plan(found: BeliefPlan) -> Picture:
-    """The same of a question about which something is believed, averaged over the prior."""
+    """The same for a question with a prior; errors are averaged over it."""
     errors = [(way.mechanism, way.expected_error) for way in found.candidates]
     errors.append(("the prior alone", found.without))
     panel = _errors(errors, found.chosen.mechanism, ", ".join(found.names))
@@ -45,18 +45,19 @@ def belief_plan(found: BeliefPlan) -> Picture:
 
 
 def answer(found: Answer) -> Picture:
-    """Each number with its interval of 95 %, where one can be told; a panel for each output."""
+    """Each number with its 95 % confidence interval, if there is one; a panel for each output."""
     spans = found.spans(LEVEL)
-    panels = []
-    for name in dict.fromkeys(alias for _, alias, _, _ in spans):
-        panels.append(_values(name, [(k, v, ends) for k, a, v, ends in spans if a == name]))
-    told = "95 % intervals" if any(ends for *_, ends in spans) else "no interval can be told"
-    subtitle = f"epsilon {exactly(found.price)}, {found.plan.chosen.mechanism}, {told}"
+    panels = [
+        _values(name, [(key, value, ends) for key, alias, value, ends in spans if alias == name])
+        for name in dict.fromkeys(alias for _, alias, _, _ in spans)
+    ]
+    kind = "95 % confidence intervals" if any(ends for *_, ends in spans) else "no interval"
+    subtitle = f"epsilon {exactly(found.price)}, {found.plan.chosen.mechanism}, {kind}"
     return Picture(_short(found.plan.sql, 90), panels, subtitle, across=2)
 
 
 def grouped_answer(found: GroupedAnswer) -> Picture:
-    """The same of several grouping sets: a row for each of all tables, totals as (all)."""
+    """The same for several grouping sets, in one panel; totals as (all)."""
     outputs = found.question.outputs
     keys = [output.alias for output in outputs if isinstance(output, KeyOutput)]
     rows = found.value
@@ -68,23 +69,20 @@ def grouped_answer(found: GroupedAnswer) -> Picture:
         )
         for name in (output.alias for output in outputs if isinstance(output, Output))
     ]
-    subtitle = f"epsilon {exactly(found.price)}, 95 % intervals where they can be told"
+    subtitle = f"epsilon {exactly(found.price)}, 95 % confidence intervals where they exist"
     return Picture(_short(found.sql, 90), panels, subtitle, across=2)
 
 
 def believed(found: Believed) -> Picture:
-    """The prior with what was drawn, and what is known afterwards; nothing of the refined law."""
+    """The prior with the sample, and the posterior; nothing of the refined law."""
     before = replace(prior_panel(found.plan.prior), title="before: the prior")
     if found.noisy is None and isinstance(found.sample, numbers.Real):
-        place = float(found.sample)
-        marks: list[Mark] = [*before.marks, Rule(place, tone="other")]
-        told = f"the sample {readable(found.sample)}"
-        marks.append(Words(told, place, None, "other", bold=True, right=5, down=6))
-        before = replace(before, marks=marks)
-    after = found.posterior
+        sample, text = float(found.sample), f"the sample {readable(found.sample)}"
+        label = Words(text, sample, None, "other", bold=True, right=5, down=6)
+        before = replace(before, marks=[*before.marks, Rule(sample, tone="other"), label])
     panels = [before]
-    if after is not None:
-        panels.append(replace(known_panel(after), title="after: given what was drawn"))
+    if found.posterior is not None:
+        panels.append(replace(known_panel(found.posterior), title="after: the posterior"))
     subtitle = f"epsilon {exactly(found.price)}, {found.mechanism}"
     return Picture(_short(found.plan.sql, 90), panels, subtitle, across=1)
 
@@ -119,28 +117,23 @@ def _values(title: str, rows: Sequence[tuple[str, Any, tuple[Any, Any] | None]])
             Words(readable(value), 0.0, name, bold=True)
             for name, (_, value, _) in zip(names, shown, strict=True)
         ]
-        return Panel(
-            words,
-            Axis(low=0, high=1, shown=False),
-            Axis(names=names),
-            title=title,
-            height=28 * len(names),
-        )
-    points, spans, low, high = [], [], 0.0, 0.0
+        x, y = Axis(low=0, high=1, shown=False), Axis(names=names)
+        return Panel(words, x, y, title=title, height=28 * len(names))
+    points, spans = [], []
     labels: list[Mark] = []
     for name, (_, value, ends) in zip(names, shown, strict=True):
-        end = float(value)
-        points.append((end, name))
+        points.append((float(value), name))
+        label_at = float(value)
         if ends is not None and all(map(_is_number, ends)):
             spans.append((name, float(ends[0]), float(ends[1])))
-            end = float(ends[1])
-            low, high = min(low, float(ends[0])), max(high, end)
-        low, high = min(low, float(value)), max(high, float(value))
-        labels.append(Words(readable(value), end, name, right=8))
+            label_at = float(ends[1])
+        labels.append(Words(readable(value), label_at, name, right=8))
     marks: list[Mark] = [Spans(spans, "pale", width=5)] if spans else []
     marks += [Dots(points), *labels]
+    reached = [value for value, _ in points] + [end for _, *ends in spans for end in ends]
+    low, high = min(0.0, *reached), max(0.0, *reached)
     room = 0.16 * (high - low or 1)
-    more = f"{len(rows) - len(shown)} rows more" if len(rows) > len(shown) else ""
+    more = f"{len(rows) - len(shown)} more rows" if len(rows) > len(shown) else ""
     return Panel(
         marks,
         x=Axis(more, low=low, high=high + room, grid=True, write="~s" if high >= 1e4 else ""),
