@@ -1,10 +1,10 @@
-"""How columns depend on each other, by noisy counts of their groups; free, since it reads nothing
-else.
+"""How columns depend on each other, by noisy counts of their groups: post-processing, since it
+reads nothing else.
 
-Columns of numbers are looked at from far away first, two and two groups together again and again:
-what is small in every cell, but the same in many, is seen there. What was found there stays: a
-closer look only shares it out. So the noise of many cells that are nearly empty, of which only what
-is above 0 could be kept, adds no rows to regions that have none.
+Columns of numbers are looked at coarsely first, two and two groups together again and again: an
+effect that is small in every cell, but the same in many, is seen there. What was found there stays:
+a closer look only shares it out. So the noise of many cells that are nearly empty, of which only
+the part above 0 could be kept, adds no rows to regions that have none.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _LEAST = 1e-6
 def dependent(
     counts: Counts | Weights, expected: Weights, scale: float, ordered: Sequence[bool]
 ) -> Weights:
-    """The table that rows are drawn from: what was expected, and as much of the noisy departure
-    from it as is not likely to be noise; its margins are those of what was expected.
+    """The table that rows are drawn from: the expected one, and as much of the noisy departure from
+    it as is not likely to be noise; its margins are those of the expected table.
 
     scale: of the noise of each count.
     """
@@ -53,8 +53,8 @@ def dependent(
 
 
 def _surely(apart: Weights, noise: Weights) -> Weights:
-    """What is kept of departures: nothing within the scale of their noise, nearly all far beyond
-    it (Breiman 1995, the garrote)."""
+    """Keeps nothing of departures within the scale of their noise, and nearly all far beyond it
+    (Breiman 1995, the garrote)."""
     beyond = np.abs(apart) > noise
     over = np.where(beyond, apart, 1.0)
     return np.asarray(np.where(beyond, apart - noise * (noise / over), 0.0))
@@ -65,7 +65,6 @@ def _begins(part: Counts) -> Counts:
 
 
 def _summed(table: Weights | Counts, parts: Sequence[Counts]) -> Weights:
-    """The sums over parts of each axis."""
     found = np.asarray(table, np.float64)
     for axis, part in enumerate(parts):
         found = np.add.reduceat(found, _begins(part), axis=axis)
@@ -78,27 +77,27 @@ def _along(table: Weights, axis: int) -> Weights:
 
 
 def _centred(apart: Weights) -> Weights:
-    """Without what would change a margin, which is known better."""
+    """Removes what would change a margin, which is known better."""
     for axis in range(apart.ndim):
         apart = apart - _along(apart, axis) * (apart.shape[axis] / apart.size)
     return apart
 
 
 def _shared(values: Weights, totals: Weights, inside: tuple[Counts, ...]) -> Weights:
-    """The nearest numbers that are none below 0 and, over the cells inside each of those further
-    up, sum to its total."""
+    """The nearest numbers that are none below 0 and, over the cells inside each coarser cell, sum
+    to its total."""
     owner = np.arange(totals.size).reshape(totals.shape)[inside].ravel()
     order = np.argsort(owner, kind="stable")
-    held = np.bincount(owner, minlength=totals.size)
-    nth = np.arange(owner.size) - (np.cumsum(held) - held)[owner[order]]
-    rows = np.full((totals.size, held.max()), -np.inf)
+    sizes = np.bincount(owner, minlength=totals.size)
+    nth = np.arange(owner.size) - (np.cumsum(sizes) - sizes)[owner[order]]
+    rows = np.full((totals.size, sizes.max()), -np.inf)
     rows[owner[order], nth] = values.ravel()[order]
     falling = -np.sort(-rows, axis=1)
-    many = np.arange(1, held.max() + 1)
-    cuts = (np.cumsum(falling, axis=1) - totals.reshape(-1, 1)) / many
+    many = np.arange(1, sizes.max() + 1)
+    excess = (np.cumsum(falling, axis=1) - totals.reshape(-1, 1)) / many
     # one is kept, also of a total that rounding swallows
-    last = np.maximum(np.count_nonzero(falling > cuts, axis=1) - 1, 0)
-    rows = np.maximum(rows - np.take_along_axis(cuts, last[:, None], axis=1), 0.0)
+    last = np.maximum(np.count_nonzero(falling > excess, axis=1) - 1, 0)
+    rows = np.maximum(rows - np.take_along_axis(excess, last[:, None], axis=1), 0.0)
     found = np.empty(owner.size)
     found[order] = rows[owner[order], nth]
     return found.reshape(values.shape)

@@ -1,7 +1,7 @@
 """Noisy counts of every combination of groups of some columns: a grid.
 
 A grid says how its columns depend on each other. It also counts each of them once more, in few
-groups, and so makes their margins better. Everything that follows its noise is free.
+groups, and so improves their margins. Everything that follows its noise is post-processing.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from ...engine.contract import Passes
 from ...noise.source import Source
 from ..permute import shuffled
-from .binning import Binning, forced, leanings
+from .binning import Binning, leanings, located
 from .counts import Counts, Weights, apportioned, noisy, variance
 from .domain import Places
 from .independent_columns import Measured
@@ -67,51 +68,62 @@ def private_grid(
 def refined(
     measured: Sequence[Measured], groups: Sequence[Binning], grids: Sequence[Grid]
 ) -> list[Binning]:
-    """The groups with margins that count what the grids tell of them."""
-    found = []
+    """The groups with margins that take the counts of the grids into account."""
+    result = []
     for j, (column, group) in enumerate(zip(measured, groups, strict=True)):
-        told = [grid.about(j) for grid in grids if j in grid.columns]
-        if told:
-            sure = np.array([1 / variance for _, variance in told])
+        counts = [grid.about(j) for grid in grids if j in grid.columns]
+        if counts:
+            precision = np.array([1 / variance for _, variance in counts])
             # each grid has all rows, whatever its noise sums to
-            fair = [totals + (column.rows - totals.sum()) / totals.size for totals, _ in told]
-            totals = sure @ np.array(fair) / sure.sum()
-            margin = column.refined(group.label, totals, 1 / float(sure.sum()))
+            fair = [totals + (column.rows - totals.sum()) / totals.size for totals, _ in counts]
+            totals = precision @ np.array(fair) / precision.sum()
+            margin = column.refined(group.label, totals, 1 / float(precision.sum()))
             group = replace(group, margin=margin)
-        found.append(group)
-    return found
+        result.append(group)
+    return result
 
 
-def independent(groups: Sequence[Binning], rows: int) -> Weights:
-    """What a grid of these columns would be if they had nothing to do with each other."""
-    found = np.array(float(rows))
+def independent(groups: Sequence[Binning], rows: float) -> Weights:
+    """The grid of these columns if they were independent of each other."""
+    expected = np.array(float(rows))
     for group in groups:
-        found = np.multiply.outer(found, group.weights)
-    return found
+        expected = np.multiply.outer(expected, group.weights)
+    return expected
 
 
 @dataclass(frozen=True)
 class Gridded:
-    """Rows whose columns follow their margins; those of the grid depend as it says, others on
-    nothing.
+    """Rows whose columns follow their margins; those of the table depend on each other as it says,
+    the others on nothing.
 
-    columns: of the grid, which are ordered.
+    columns: of the table, one for each of its axes.
+    ordered: whether each of them is a line, on which rows lean towards the next group.
     """
 
     table: Weights
     columns: Sequence[int]
     groups: Sequence[Binning]
+    ordered: Sequence[bool]
 
     def block(self, rows: range, source: Source) -> Places:
         size = len(rows)
+        cell = np.repeat(np.arange(self.table.size), apportioned(self.table, size, source).ravel())
+        cell = cell[shuffled(size, source)]
         made = np.empty((size, len(self.groups)), np.int64)
-        held = np.repeat(np.arange(self.table.size), apportioned(self.table, size, source).ravel())
-        held = held[shuffled(size, source)]
-        cells = np.unravel_index(held, self.table.shape)
         for j, group in enumerate(self.groups):
             if j not in self.columns:
                 made[:, j] = group.margin.sample(size, source)
-        for axis, (j, numbers) in enumerate(zip(self.columns, cells, strict=True)):
-            lean = leanings(self.table, axis, blank=self.groups[j].blank).ravel()[held]
-            made[:, j] = forced(numbers, self.groups[j].margin, source, lean)
+        numbers = np.unravel_index(cell, self.table.shape)
+        groups = [self.groups[j] for j in self.columns]
+        leans = {axis: lean[cell] for axis, lean in self._leanings.items()}
+        made[:, list(self.columns)] = located(numbers, groups, leans, source)
         return made
+
+    @cached_property
+    def _leanings(self) -> dict[int, Weights]:
+        """How the rows of each cell lean, along each ordered axis."""
+        return {
+            axis: leanings(self.table, axis, blank=self.groups[j].blank).ravel()
+            for axis, (j, line) in enumerate(zip(self.columns, self.ordered, strict=True))
+            if line
+        }
