@@ -180,8 +180,8 @@ class ReleasePlan:
             (
                 "Error",
                 "For values spread evenly between their bounds, the share of rows between two "
-                f"values of a column is off by {percent(self.expected_error)} on average. The error "
-                "from their true shape is not known beforehand.",
+                f"values of a column is off by {percent(self.expected_error)} on average. The "
+                "error from their true shape is not known beforehand.",
             ),
             *((sentence(name), value) for name, value in self.parameters.items()),
             *(("WARNING", text) for text in self.warnings),
