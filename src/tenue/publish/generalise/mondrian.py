@@ -105,7 +105,7 @@ class _Choice:
             return chosen
         tried, chosen = chosen, np.full(self.level.count, NONE)
         while (tried != NONE).any():
-            gains[tried, np.arange(tried.size)] = NONE
+            gains[tried, np.arange(tried.size)] = NONE  # groups that are not tried never will be
             lacking, _ = self._lacking(tried)
             tried[lacking] = NONE
             chosen = np.where(tried == NONE, chosen, tried)

@@ -132,8 +132,7 @@ class PairTables:
     def spanned(
         self, scores: Mapping[Pair, int], ordered: Sequence[bool], source: Source
     ) -> list[Pair]:
-        """The pairs of a spanning tree, one after the other, each with probability proportional to
-        e^(choosing·score/(2·MOVED)).
+        """The pairs of a spanning tree, one after the other, higher scores rather than lower.
 
         Columns of numbers are joined to each other first: more is asked of them.
         """
@@ -142,14 +141,18 @@ class PairTables:
         while len(chosen) < self.many:
             pairs = [pair for pair in scores if tree[pair[0]] != tree[pair[1]]]
             pairs = [(i, j) for i, j in pairs if ordered[i] and ordered[j]] or pairs
-            number = 0
-            if len(pairs) > 1:
-                rule = Exponential(len(pairs), self.choosing, MOVED)
-                number = rule.choose([scores[pair] for pair in pairs], source)
-            chosen.append(pairs[number])
-            kept, joined = (tree[column] for column in pairs[number])
+            chosen.append(self._chosen({pair: scores[pair] for pair in pairs}, source))
+            kept, joined = (tree[column] for column in chosen[-1])
             tree = [kept if name == joined else name for name in tree]
         return chosen
+
+    def _chosen(self, scores: Mapping[Pair, int], source: Source) -> Pair:
+        """One pair, with probability proportional to e^(choosing·score/(2·MOVED))."""
+        pairs = list(scores)
+        if len(pairs) == 1:
+            return pairs[0]
+        rule = Exponential(len(pairs), self.choosing, MOVED)
+        return pairs[rule.choose(list(scores.values()), source)]
 
     def drawing(
         self, tables: Mapping[Pair, Weights], groups: Sequence[Binning], ordered: Sequence[bool]
