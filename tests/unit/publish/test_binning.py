@@ -15,11 +15,17 @@ from hypothesis import strategies as st
 from tenue.engine.passes.in_memory import InMemory
 from tenue.noise.discrete_laplace import DiscreteLaplace
 from tenue.noise.source import Seeded
-from tenue.publish.synthetic import dependence, grid
+from tenue.publish.synthetic import grid
 from tenue.publish.synthetic.binning import Binning, forced, leanings, located, numbered, within
-from tenue.publish.synthetic.dependence import dependent
 from tenue.publish.synthetic.domain import Axis
-from tenue.publish.synthetic.grid import Grid, Gridded, independent, private_grid, refined
+from tenue.publish.synthetic.grid import (
+    Grid,
+    Gridded,
+    dependent,
+    independent,
+    private_grid,
+    refined,
+)
 from tenue.publish.synthetic.independent_columns import Margin, Measured
 from tenue.schema import Schema
 
@@ -71,7 +77,7 @@ def test_noise_of_empty_cells_adds_no_rows_to_their_region(
         return float(middle @ found @ middle / (found.sum(axis=1) @ middle**2))
 
     assert correlation() > 0.99
-    monkeypatch.setattr(dependence, "_shared", lambda values, *_: np.maximum(values, 0.0))
+    monkeypatch.setattr(grid, "_shared", lambda values, *_: np.maximum(values, 0.0))
     assert correlation() < 0.9
 
 

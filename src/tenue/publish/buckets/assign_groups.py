@@ -249,8 +249,8 @@ def _favourites(counts: Matrix) -> Numbers:
 def _wish(
     counts: Matrix, part: Numbers, favourite: Numbers, left: Numbers, ahead: Matrix
 ) -> Matrix:
-    """Twice the number of groups that emphasise each bucket which the first half of each part should
-    have, so that it needs the units in it."""
+    """Twice the number of groups that emphasise each bucket in the first half of each part, so that
+    it needs the units in it."""
     parts, kinds = ahead.shape
     key = part * kinds + favourite
     own = np.zeros(parts * kinds, np.int64)

@@ -19,8 +19,8 @@ from ...engine.sql.grid_values import first_step
 from ...errors import refuse
 from ...noise.samplers import LARGEST, uniform
 from ...noise.source import Source
-from ...schema import Bounded, Category, Column, Identifier, Number, Schema
-from ..table.cells import Cells
+from ...schema import Bounded, Category, Column, Identifier, Schema
+from ..table.cells import Cells, is_stored
 
 if TYPE_CHECKING:
     import pyarrow
@@ -110,7 +110,13 @@ class Domain:
     def of(cls, schema: Schema) -> Domain:
         """The columns that leave: those that are stored and are no identifiers; refused where one
         has more places than whole numbers that can be drawn."""
-        axes = tuple(Axis.of(column) for column in schema.columns.values() if _leaves(column))
+        axes = tuple(
+            Axis.of(column)
+            for column in schema.columns.values()
+            if column.role != "identifier"
+            and not isinstance(column, Identifier)
+            and is_stored(column)
+        )
         if not axes:
             raise refuse("publish.nothing-can-leave", name=schema.name)
         for axis in axes:
@@ -138,8 +144,3 @@ class Domain:
         import pyarrow
 
         return pyarrow.table({name: held.to_arrow() for name, held in self.cells(places).items()})
-
-
-def _leaves(column: Column) -> bool:
-    derived = isinstance(column, Number) and column.expression is not None
-    return column.role != "identifier" and not isinstance(column, Identifier) and not derived

@@ -23,9 +23,8 @@ from ...noise.source import Source
 from ..permute import shuffled
 from .binning import Binning, by_group, grouped, leanings, located, numbered
 from .counts import MOVED, Counts, Weights, apportioned, noisy, variance
-from .dependence import dependent
 from .domain import Domain, Places
-from .grid import Grid, Gridded, independent, refined
+from .grid import Grid, Gridded, dependent, independent, refined
 from .independent_columns import Measured
 from .synthesis import Drawing
 

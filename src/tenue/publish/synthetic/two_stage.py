@@ -22,9 +22,8 @@ from ...text import many
 from ..permute import shuffled
 from .binning import Binning, forced, grouped
 from .counts import Counts, Weights, apportioned, fitted, variance
-from .dependence import dependent
 from .domain import Domain, Places
-from .grid import Grid, Gridded, independent, private_grid, refined
+from .grid import Grid, Gridded, dependent, independent, private_grid, refined
 from .independent_columns import ColumnsFirst, Margin, budgets, has_counts, private_columns
 from .pair_tables import AllPairs, PairTables
 from .privtree import SPLITS, Boxes, SplitLine, tree_least, weighed
