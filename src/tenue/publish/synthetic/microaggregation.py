@@ -39,7 +39,7 @@ from ...taxonomy.total_order import MOST_COLUMNS, bits_for, cells, index
 from ...text import many, named, sentence, shortly
 from .axis import Line, MeaningLine, NumberLine, lines_of, varying
 from .counts import uniforms
-from .domain import Axis, Domain, Places
+from .domain import Domain, Places
 from .synthesis import Synthesis
 
 Reals = NDArray[np.float64]
@@ -248,7 +248,10 @@ class Microaggregation(Synthesis):
     def scale(self) -> Mapping[str, float]:
         """The scale of the noise in a mean of k records, for each number, in its own units."""
         return {
-            line.axis.name: self._law(line).scale * 2**line.shift / self.k * _unit(line.axis)
+            line.axis.name: self._law(line).scale
+            * 2**line.shift
+            / self.k
+            * float(getattr(line.axis.column, "grid", 1))
             for line in self._numbers
             if line.length
         }
@@ -430,7 +433,3 @@ def _options(
 ) -> dict[str, Any]:
     least = None if k == "auto" else whole(k, "k", least=1)
     return {"k": least, "smooth": flag(smooth, "smooth"), "spread": flag(spread, "spread")}
-
-
-def _unit(axis: Axis) -> float:
-    return float(getattr(axis.column, "grid", 1))

@@ -248,7 +248,7 @@ class TwoStage(ColumnsFirst):
         measured = private_columns(
             self.domain, records, self.columns_epsilon, source, again=self.again
         )
-        if self.joint in ("pair-tables", "all-pairs"):
+        if self.again:
             return self.pairs.release(self.domain, records, measured, source)
         margins = [column.margin for column in measured]
         if not self.gridded:
@@ -304,51 +304,42 @@ class TwoStage(ColumnsFirst):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        columns = dict(super().parameters)
-        grid = {
-            "grid": (
+        texts = dict(super().parameters)
+        if self.again:
+            pairs = self.pairs
+            texts["pair tables"] = (
+                f"{many(pairs.many, 'noisy table')} of two columns, for epsilon "
+                f"{float(pairs.counting):.6g} each."
+            )
+            if pairs.choosing:
+                texts["choice of pairs"] = (
+                    "The two columns of each table are chosen with noise, for epsilon "
+                    f"{float(pairs.choosing):.6g} each."
+                )
+            texts["groups of a column"] = f"A table has at most {pairs.groups} of each column."
+            return texts
+        if self.gridded or self.joint == "grid":
+            texts["grid"] = (
                 f"Noisy counts of at most {self.groups} groups of each of "
                 f"{many(len(self.gridded), 'column')} together, for epsilon "
                 f"{float(self.grid_epsilon):.6g}."
             )
-        }
-        if self.joint == "grid":
-            return columns | grid
         if self.joint == "tree":
-            tree = (
+            texts["tree of ranks"] = (
                 "A tree of noisy counts over the ranks of all columns together, for epsilon "
                 f"{float(self.tree_epsilon):.6g}."
             )
-            return columns | (grid if self.gridded else {}) | {"tree of ranks": tree}
-        pairs = self.pairs
-        tables = {
-            "pair tables": (
-                f"{many(pairs.many, 'noisy table')} of two columns, for epsilon "
-                f"{float(pairs.counting):.6g} each."
-            )
-        }
-        choice = {
-            "choice of pairs": (
-                "Which two columns have a table is chosen with noise, for epsilon "
-                f"{float(pairs.choosing):.6g} each."
-            )
-        }
-        groups = {"groups of a column": f"A table has at most {pairs.groups} of each column."}
-        return columns | tables | (choice if pairs.choosing else {}) | groups
+        return texts
 
     @property
     def limits(self) -> Sequence[str]:
         if self.joint == "tree":
-            return (
-                "How columns depend on each other is kept only as finely as the tree of ranks.",
-            )
-        if self.joint == "grid":
-            alone = len(self.gridded) < len(self.domain.axes)
-            kept = (
-                "How columns of numbers depend on each other is kept in groups of values only.",
-            )
-            return (*kept, "Columns of categories depend on nothing.") if alone else kept
-        return ("Columns depend on each other through pairs of them only, in groups of values.",)
+            return ("Columns depend on each other only as finely as the tree of ranks.",)
+        if self.again:
+            return ("Columns depend on each other through pairs only, in groups of values.",)
+        texts = ("Columns of numbers depend on each other in groups of values only.",)
+        alone = len(self.gridded) < len(self.domain.axes)
+        return (*texts, "Columns of categories depend on nothing.") if alone else texts
 
 
 @dataclass(frozen=True)

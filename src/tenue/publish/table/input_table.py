@@ -76,8 +76,7 @@ def keep_table(
         named: called with some stored values of each identifier at a time.
     """
     if isinstance(engine, Spread):
-        convert = _numbers_of(schema, numbers)
-        with engine.keep(convert, len(sizes), named) as there:
+        with engine.keep(lambda part: numbers(_cells_of(schema, part)), len(sizes), named) as there:
             progress(there.passes.rows)
             yield KeptRows(there.passes, len(there.missing), there.missing, there.told)
         return
@@ -112,13 +111,6 @@ def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
         for name in part.schema.names
         if not isinstance(schema.columns[name], Identifier)
     }
-
-
-def _numbers_of(
-    schema: Schema, numbers: Callable[[Mapping[str, Cells]], Numbers]
-) -> Callable[[pyarrow.RecordBatch], Numbers]:
-    """The numbers of a batch, computed where it is stored."""
-    return lambda part: numbers(_cells_of(schema, part))
 
 
 @dataclass(frozen=True, eq=False)
