@@ -132,9 +132,9 @@ class Bucketed:
     @property
     def units(self) -> Numbers:
         """How many rows each bucket has."""
-        found = np.zeros(len(self.labels), np.int64)
-        np.add.at(found, self.buckets, 1 if self.times is None else self.times)
-        return found
+        units = np.zeros(len(self.labels), np.int64)
+        np.add.at(units, self.buckets, 1 if self.times is None else self.times)
+        return units
 
     def bucket_of(self) -> Callable[[Numbers], Numbers]:
         """The bucket of values that occur here, as `Coding` numbers them."""

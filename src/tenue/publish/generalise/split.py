@@ -45,8 +45,8 @@ class Level:
         if self.persons is None:
             return np.arange(self.node.size), self.node
         many = int(self.persons.max(initial=0)) + 1
-        found, which = np.unique(self.node * many + self.persons, return_inverse=True)
-        return which.reshape(-1), found // many
+        members, which = np.unique(self.node * many + self.persons, return_inverse=True)
+        return which.reshape(-1), members // many
 
     @cached_property
     def units(self) -> Numbers:
@@ -172,8 +172,8 @@ class Branches:
     def part(self, group: Numbers, code: Numbers) -> Numbers:
         concept = self.tree.lines[code, self.below[group]]
         key = group * len(self.tree.names) + concept
-        found: Numbers = self.parts[np.searchsorted(self.keys, key)]
-        return found
+        parts: Numbers = self.parts[np.searchsorted(self.keys, key)]
+        return parts
 
 
 Rule = Borders | Branches

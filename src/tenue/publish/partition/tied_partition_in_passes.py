@@ -111,7 +111,7 @@ def cut_in_passes(
 
 def _means(value: Numbers, count: Numbers, starts: Numbers, sizes: Numbers) -> Numbers:
     """Exactly, a few groups at a time: sums may be beyond 64 bits."""
-    ends, found = np.append(starts[1:], value.size), np.empty(starts.size, np.int64)
+    ends, means = np.append(starts[1:], value.size), np.empty(starts.size, np.int64)
     for begin in range(0, starts.size, _FEW):
         end = min(begin + _FEW, starts.size)
         part = slice(starts[begin], ends[end - 1])
@@ -120,8 +120,8 @@ def _means(value: Numbers, count: Numbers, starts: Numbers, sizes: Numbers) -> N
         low = np.add.reduceat((value[part] & ((1 << _HALF) - 1)) * count[part], inside)
         sums = high.astype(object) * (1 << _HALF) + low.astype(object)
         units = sizes[begin:end].astype(object)
-        found[begin:end] = (2 * sums + units) // (2 * units)
-    return found
+        means[begin:end] = (2 * sums + units) // (2 * units)
+    return means
 
 
 def cut_classes(

@@ -78,9 +78,10 @@ class Axis:
         else:
             places = np.clip(full.numbers - self._first, 0, self.held - 1)
         absent = np.flatnonzero(~full.present)
-        if absent.size:
-            random = 0 if self.blank else uniform(self.held, absent.size, source)
-            places[absent] = self.size - 1 if self.blank else random
+        if self.blank:
+            places[absent] = self.size - 1
+        elif absent.size:
+            places[absent] = uniform(self.held, absent.size, source)
         return places
 
     def cells(self, places: NDArray[np.int64], kind: object) -> Cells:
@@ -143,4 +144,4 @@ class Domain:
     def table(self, places: Places) -> pyarrow.Table:
         import pyarrow
 
-        return pyarrow.table({name: held.to_arrow() for name, held in self.cells(places).items()})
+        return pyarrow.table({name: one.to_arrow() for name, one in self.cells(places).items()})

@@ -145,10 +145,10 @@ def _begins(part: Counts) -> Counts:
 
 
 def _summed(table: Weights | Counts, parts: Sequence[Counts]) -> Weights:
-    found = np.asarray(table, np.float64)
+    sums = np.asarray(table, np.float64)
     for axis, part in enumerate(parts):
-        found = np.add.reduceat(found, _begins(part), axis=axis)
-    return found
+        sums = np.add.reduceat(sums, _begins(part), axis=axis)
+    return sums
 
 
 def _along(table: Weights, axis: int) -> Weights:
@@ -178,9 +178,9 @@ def _shared(values: Weights, totals: Weights, inside: tuple[Counts, ...]) -> Wei
     # one is kept, also of a total that rounding swallows
     last = np.maximum(np.count_nonzero(falling > excess, axis=1) - 1, 0)
     rows = np.maximum(rows - np.take_along_axis(excess, last[:, None], axis=1), 0.0)
-    found = np.empty(owner.size)
-    found[order] = rows[owner[order], nth]
-    return found.reshape(values.shape)
+    shared = np.empty(owner.size)
+    shared[order] = rows[owner[order], nth]
+    return shared.reshape(values.shape)
 
 
 def _raked(table: Weights, expected: Weights, sweeps: int) -> Weights:

@@ -82,7 +82,7 @@ def keep_table(
         return
     batch = max(_FEWEST, min(_MOST, memory // (_COPIES * 8 * len(sizes))))
     missing: Counter[str] = Counter()
-    told: list[HandedOver] = []
+    facts: list[HandedOver] = []
     read = 0
 
     def fill(take: Callable[[Numbers], None]) -> None:
@@ -92,17 +92,17 @@ def keep_table(
             if named is not None:
                 for name in (name for name in part.schema.names if name not in cells):
                     named(name, part.column(name))
-            missing.update({name: int((~held.present).sum()) for name, held in cells.items()})
+            missing.update({name: int((~one.present).sum()) for name, one in cells.items()})
             take(numbers(cells))
             read += part.num_rows
             progress(read)
 
-        told.append(engine.hand_over(taken, batch, names=named is not None))
+        facts.append(engine.hand_over(taken, batch, names=named is not None))
 
     with keep_rows(fill, sizes, memory=memory, batch=batch) as passes:
-        if passes.rows != told[0].rows:
+        if passes.rows != facts[0].rows:
             raise Fault("rows were lost on their way to disk")
-        yield KeptRows(passes, len(missing), missing, told[0])
+        yield KeptRows(passes, len(missing), missing, facts[0])
 
 
 def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
@@ -260,8 +260,8 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
                 raise refuse("publish.identifier-not-unique", column=name)
         return None
     name = schema.column(schema.unit).name
-    held = rows.identifiers if name in rows.identifiers.column_names else rows.logical
-    values = _names(held.column(name))
+    columns = rows.identifiers if name in rows.identifiers.column_names else rows.logical
+    values = _names(columns.column(name))
     if values.null_count:
         raise refuse("publish.unit-missing-in-rows", column=name)
     persons = _numbered(values.dictionary_encode().indices.to_numpy())
