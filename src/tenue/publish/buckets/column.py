@@ -45,7 +45,7 @@ def buckets_for(t: Fraction) -> int:
     return t.numerator // t.denominator + 1
 
 
-def cut(counts: Numbers, buckets: int) -> Numbers:
+def value_buckets(counts: Numbers, buckets: int) -> Numbers:
     """The bucket of each value, numbered from 0 in their order.
 
     Guarantee
@@ -58,7 +58,7 @@ def cut(counts: Numbers, buckets: int) -> Numbers:
         buckets: how many there are at most.
 
     Example
-        >>> cut(np.array([1, 1, 5, 1, 1, 1]), buckets=3).tolist()
+        >>> value_buckets(np.array([1, 1, 5, 1, 1, 1]), buckets=3).tolist()
         [0, 0, 1, 2, 2, 2]
 
     Source
@@ -153,7 +153,7 @@ def bucketed(original: Original, name: str, t: Fraction) -> Bucketed:
     far as equal values allow."""
     column = original.cells[name]
     codes = classes_of(column).codes
-    return _cut(column, codes, np.bincount(original.of_persons(codes)), t)
+    return _bucketed(column, codes, np.bincount(original.of_persons(codes)), t)
 
 
 def bucketed_counts(column: Cells, times: Numbers, t: Fraction) -> Bucketed:
@@ -161,11 +161,11 @@ def bucketed_counts(column: Cells, times: Numbers, t: Fraction) -> Bucketed:
     codes = classes_of(column).codes
     counts = np.zeros(int(codes.max()) + 1, np.int64)
     np.add.at(counts, codes, times)
-    return replace(_cut(column, codes, counts, t), times=times)
+    return replace(_bucketed(column, codes, counts, t), times=times)
 
 
-def _cut(column: Cells, codes: Numbers, counts: Numbers, t: Fraction) -> Bucketed:
-    buckets = cut(counts, buckets_for(t))[codes]
+def _bucketed(column: Cells, codes: Numbers, counts: Numbers, t: Fraction) -> Bucketed:
+    buckets = value_buckets(counts, buckets_for(t))[codes]
     if isinstance(column.column, Bounded):
         labels = _intervals(column, column.column, buckets)
     elif isinstance(column.column, Category):
