@@ -21,7 +21,7 @@ from filling_bound import at_random, least_errors, squared_errors
 from tenue.noise.source import SYSTEM
 from tenue.publish.buckets.assign_groups import filled
 from tenue.publish.buckets.bucket_counts import emphasised, most_groups
-from tenue.publish.buckets.column import buckets_for, cut
+from tenue.publish.buckets.column import buckets_for, value_buckets
 from tenue.publish.methods.catalogue import chosen_method
 from tenue.publish.methods.linked_tables import linked, numbered
 from tenue.publish.table.input_table import read_original
@@ -113,7 +113,7 @@ def test_people_of_a_group_are_close_wherever_buckets_allow_it(share: int) -> No
     met = impossible = between = 0
     for secret, known in every[::share]:
         codes, many = np.unique(table[secret], return_inverse=True, return_counts=True)[1:]
-        buckets = cut(many, buckets_for(t))[codes]
+        buckets = value_buckets(many, buckets_for(t))[codes]
         sizes = np.bincount(buckets).tolist()
         counts = emphasised(sizes, most_groups(sizes, 10, t), t)
         where = np.stack([steps(table[name]) for name in known], axis=1)

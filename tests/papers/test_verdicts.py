@@ -129,7 +129,7 @@ def bucket_ends(patch: Patch) -> None:
         ends = [-(-(2 * i * counts.size + buckets) // (2 * buckets)) for i in range(1, buckets)]
         return np.searchsorted(np.array(ends), np.arange(counts.size), side="right")
 
-    patch.setattr(column, "cut", wrong)
+    patch.setattr(column, "value_buckets", wrong)
 
 
 def closeness_ratio(patch: Patch) -> None:

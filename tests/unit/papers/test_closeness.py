@@ -11,7 +11,7 @@ import pytest
 from exhibits import anew, assert_as_expected, cell
 from tenue.publish.buckets import column
 from tenue.publish.buckets.bucket_counts import emphasised, most_groups
-from tenue.publish.buckets.column import cut
+from tenue.publish.buckets.column import value_buckets
 from tenue_papers import closeness as module
 from tenue_papers.cell import Verdict
 from tenue_papers.closeness import BUCKETS, GROUPS, ratio, released
@@ -19,7 +19,7 @@ from tenue_papers.closeness import BUCKETS, GROUPS, ratio, released
 
 def test_a_release_has_the_counts_that_its_rule_gives() -> None:
     made = released(range(1, 19), 2, 6)
-    assert made.sizes == np.bincount(cut(np.ones(18, np.int64), 3)).tolist() == [6, 6, 6]
+    assert made.sizes == np.bincount(value_buckets(np.ones(18, np.int64), 3)).tolist() == [6, 6, 6]
     wanted = emphasised([6, 6, 6], 3, Fraction(2)).tolist()
     assert sorted(made.counts.tolist()) == sorted(wanted)
     assert made.ratio == 2
@@ -36,7 +36,7 @@ def test_buckets_are_numbered_in_the_order_of_values() -> None:
 def test_the_printed_groups_are_those_of_the_rule() -> None:
     """Table 7.5: twelve values, three buckets and three groups of four, exactly 1.5-close."""
     assert ratio(GROUPS.tolist(), BUCKETS.tolist()) == 1.5
-    assert BUCKETS.tolist() == cut(np.ones(12, np.int64), 3).tolist()
+    assert BUCKETS.tolist() == value_buckets(np.ones(12, np.int64), 3).tolist()
     assert most_groups([4, 4, 4], 4, Fraction(3, 2)) == 3
     counts = [np.bincount(BUCKETS[group == GROUPS], minlength=3).tolist() for group in range(3)]
     assert counts == emphasised([4, 4, 4], 3, Fraction(3, 2)).tolist()
@@ -118,6 +118,6 @@ def test_the_group_has_mass_one_and_two_thirds_in_the_middle() -> None:
 
 
 def test_other_cuts_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = column.cut
-    monkeypatch.setattr(column, "cut", lambda counts, buckets: right(counts, buckets - 1))
+    right = column.value_buckets
+    monkeypatch.setattr(column, "value_buckets", lambda counts, buckets: right(counts, buckets - 1))
     assert anew("fig7.4") is Verdict.DIFFERENT

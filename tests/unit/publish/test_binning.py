@@ -15,11 +15,17 @@ from hypothesis import strategies as st
 from tenue.engine.passes.in_memory import InMemory
 from tenue.noise.discrete_laplace import DiscreteLaplace
 from tenue.noise.source import Seeded
-from tenue.publish.synthetic import dependence, grid
+from tenue.publish.synthetic import grid
 from tenue.publish.synthetic.binning import Binning, forced, leanings, located, numbered, within
-from tenue.publish.synthetic.dependence import dependent
 from tenue.publish.synthetic.domain import Axis
-from tenue.publish.synthetic.grid import Grid, Gridded, independent, private_grid, refined
+from tenue.publish.synthetic.grid import (
+    Grid,
+    Gridded,
+    dependent,
+    independent,
+    private_grid,
+    refined,
+)
 from tenue.publish.synthetic.independent_columns import Margin, Measured
 from tenue.schema import Schema
 
@@ -71,7 +77,7 @@ def test_noise_of_empty_cells_adds_no_rows_to_their_region(
         return float(middle @ found @ middle / (found.sum(axis=1) @ middle**2))
 
     assert correlation() > 0.99
-    monkeypatch.setattr(dependence, "_shared", lambda values, *_: np.maximum(values, 0.0))
+    monkeypatch.setattr(grid, "_shared", lambda values, *_: np.maximum(values, 0.0))
     assert correlation() < 0.9
 
 
@@ -315,7 +321,7 @@ def test_leaning_keeps_dependence_inside_groups(monkeypatch: pytest.MonkeyPatch)
     groups = [Binning(Margin(np.arange(401), np.full(400, 1 / 400)), np.repeat(range(4), 100))] * 2
 
     def off() -> float:
-        made = Gridded(table, [0, 1], groups).block(range(200_000), Seeded(3))
+        made = Gridded(table, [0, 1], groups, [True, True]).block(range(200_000), Seeded(3))
         for j in range(2):
             assert np.ptp(np.bincount(made[:, j])) <= 2
         again, *_ = np.histogram2d(made[:, 0], made[:, 1], bins=4)
@@ -414,7 +420,7 @@ def test_rows_follow_the_grid_and_the_margins() -> None:
     ]
     table = np.array([[0.0, 25], [50, 25]])
     groups = [Binning(margin, np.arange(2)) for margin in margins]
-    made = Gridded(table, [0, 2], groups).block(range(4000), Seeded(3))
+    made = Gridded(table, [0, 2], groups, [True, True]).block(range(4000), Seeded(3))
     assert (made[:, 0] < 2).sum() == 1000
     assert (made[:, 1] == 0).sum() == 1600
     assert (made[:, 2] == 0).sum() == 2000

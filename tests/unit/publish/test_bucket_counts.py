@@ -35,7 +35,7 @@ from tenue.publish.buckets.bucket_counts import (
     sizes_of,
 )
 from tenue.publish.buckets.closeness_ratio import ratio_of_counts
-from tenue.publish.buckets.column import buckets_for, cut
+from tenue.publish.buckets.column import buckets_for, value_buckets
 from tenue.publish.table.input_table import read_original
 from tenue.schema.column import Category, Number
 from tenue.taxonomy import Taxonomy
@@ -159,7 +159,7 @@ def test_a_thousand_random_cases_keep_sums_ratio_and_k() -> None:
         wide = rng.choice([2, 5, 50, 1000])
         values = [rng.randrange(wide) for _ in range(units)]
         many = np.unique(values, return_counts=True)[1]
-        of_value = cut(many, buckets_for(t))
+        of_value = value_buckets(many, buckets_for(t))
         buckets = np.bincount(of_value, weights=many).astype(int).tolist()
         groups = most_groups(buckets, k, t)
         counts = emphasised(buckets, groups, t)

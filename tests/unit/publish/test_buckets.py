@@ -21,13 +21,13 @@ from tenue.publish.buckets.closeness_ratio import (
     ratio_of_counts,
     right_guess,
 )
-from tenue.publish.buckets.column import Bucketed, bucketed, buckets_for, cut
+from tenue.publish.buckets.column import Bucketed, bucketed, buckets_for, value_buckets
 from tenue.publish.table.input_table import Original, read_original
 from tenue.schema import Schema
 
 
 def sizes(counts: list[int], buckets: int) -> list[int]:
-    found = cut(np.array(counts), buckets)
+    found = value_buckets(np.array(counts), buckets)
     return np.bincount(found, weights=counts).astype(int).tolist()
 
 
@@ -61,7 +61,7 @@ def test_no_value_lies_in_two_buckets_and_none_is_empty() -> None:
     for _ in range(500):
         counts = [rng.choice([1, 1, 2, 30]) for _ in range(rng.randrange(1, 20))]
         many = rng.randrange(2, 8)
-        found = cut(np.array(counts), many)
+        found = value_buckets(np.array(counts), many)
         assert found[0] == 0
         assert set(np.diff(found).tolist()) <= {0, 1}  # in order, without a gap
         assert found.max() + 1 <= many

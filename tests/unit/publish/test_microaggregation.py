@@ -865,7 +865,7 @@ def test_what_the_certificate_says() -> None:
         "column gap_0": "The mean of a group has noise of scale 1.7.",
         "column job_1": "The category of a group is chosen with noise; one choice alone would cost "
         "at most epsilon 0.0715.",
-        "after the noise": "Smoothed along the order, clamped to the bounds, rounded to the grid, "
+        "after the noise": "Smoothed along the order, clipped to the bounds, rounded to the grid, "
         "repeated for each record of the group.",
     }
     assert any("gap_0" in limit and "middle" in limit for limit in plan.limits)

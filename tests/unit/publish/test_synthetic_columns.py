@@ -171,12 +171,6 @@ def test_values_beyond_the_bounds_lie_at_the_ends() -> None:
     ]
 
 
-def test_neighbouring_categories_are_as_far_apart_as_in_the_taxonomy() -> None:
-    axis = next(axis for axis in Domain.of(MIXED).axes if axis.name == "job")
-    near, far = axis.distances
-    assert 0 < near < far
-
-
 def test_a_schema_of_identifiers_is_refused() -> None:
     with pytest.raises(tn.errors.InvalidSchema):
         Domain.of(schema(name={"type": "identifier"}))

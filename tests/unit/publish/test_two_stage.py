@@ -27,11 +27,10 @@ from tenue.engine.passes.in_memory import InMemory
 from tenue.noise.source import Seeded
 from tenue.publish.synthetic import grid, independent_columns, pair_tables, privtree, two_stage
 from tenue.publish.synthetic.binning import Binning, by_group
-from tenue.publish.synthetic.grid import Grid, independent
+from tenue.publish.synthetic.grid import Grid, Gridded, independent
 from tenue.publish.synthetic.independent_columns import Margin, Measured, budgets, private_columns
 from tenue.publish.synthetic.pair_tables import (
     AllPairs,
-    Crossed,
     PairTables,
     agreeing,
     cross,
@@ -213,7 +212,7 @@ def test_every_pair_is_counted_once_and_every_cell_has_noise(
     monkeypatch.setattr(pair_tables, "noisy", seen)
     numbers = InMemory(np.array([[0, 2, 0], [1, 0, 1], [1, 0, 0]]))
     three = [groups(1, 1), groups(1, 1, 1), groups(1, 1)]
-    found = AllPairs(3, 3, Fraction(3, 2)).grids(numbers, three, Seeded(1))
+    found = AllPairs(3, 3, Fraction(3, 2)).grids(numbers, three, [True] * 3, Seeded(1))
     half = Fraction(1, 2)
     assert asked == [
         ([[0, 0, 1], [2, 0, 0]], half),
@@ -266,7 +265,7 @@ def test_rows_follow_the_table_and_the_margins() -> None:
     table = independent(three, 800)
     table[0, 0] = [0, 0, 100]
     table[1, 0] = [50, 50, 0]
-    made = Crossed(table, three, [True, False, True]).block(range(800), Seeded(1))
+    made = Gridded(table, range(3), three, [True, False, True]).block(range(800), Seeded(1))
     assert cross(made[:, 0], made[:, 1], 2, 2).tolist() == [[100, 300], [100, 300]]
     first = made[made[:, 1] == 0]
     assert cross(first[:, 0], first[:, 2], 2, 3).tolist() == [[0, 0, 100], [50, 50, 0]]
@@ -277,7 +276,7 @@ def test_rows_follow_the_table_and_the_margins() -> None:
 
 HALVES = Binning(Margin(np.array([0, 5, 10]), np.array([0.5, 0.5])), np.array([0, 1]))
 THIRDS = Binning(Margin(np.array([0, 5, 10]), np.array([0.75, 0.25])), np.array([0, 1]))
-CELLS = Coarse.of([HALVES, THIRDS], 8)
+CELLS = Coarse([HALVES, THIRDS], 8)
 
 
 def test_cells_are_intervals_of_ranks() -> None:
@@ -340,7 +339,7 @@ def test_a_whole_release_by_ranks_keeps_within_epsilon(
     sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     way = TwoStage.planned(numbers(*sizes), 2, Fraction(10), joint="tree")
-    assert way.grid_epsilon + way.tree_epsilon + way.margins_epsilon == 10
+    assert way.grid_epsilon + way.tree_epsilon + way.columns_epsilon == 10
     assert 9 < worst_loss(way, sizes, monkeypatch, ordered=True) <= 10 + ROUNDING
 
 
@@ -394,10 +393,10 @@ def test_numbers_may_have_what_categories_leave_them(
 ) -> None:
     """The mutant gives numbers more, and takes nothing from categories."""
     way = TwoStage.planned(MIXED_PAIR, 3, Fraction(10), joint=joint)
-    shares = budgets(MIXED_PAIR, way.margins_epsilon, again=True)
+    shares = budgets(MIXED_PAIR, way.columns_epsilon, again=True)
     assert shares[0] == pytest.approx(2 * shares[1], rel=1e-3)
     assert Decimal("9.9") < worst_loss(way, SIZES, monkeypatch) <= 10 + ROUNDING
-    given = [shares[0], way.margins_epsilon / 2]
+    given = [shares[0], way.columns_epsilon / 2]
     monkeypatch.setattr(independent_columns, "budgets", lambda *_, **__: given)
     assert worst_loss(way, SIZES, monkeypatch) > Decimal("10.9")
 
@@ -541,9 +540,9 @@ def test_the_budgets_sum_to_epsilon() -> None:
     for shape in (numbers(9, 9), numbers(9, 9, 9), numbers(*[9] * 5), MIXED):
         for rows in (10, 5_000, 30_000, 10**6):
             way = TwoStage.planned(shape, rows, Fraction(1))
-            assert way.margins_epsilon + way.joint_epsilon == 1
+            assert way.columns_epsilon + way.joint_epsilon == 1
             assert way.joint.endswith(("tables", "pairs")) or way.grid_epsilon <= way.joint_epsilon
-            assert 0 < way.least_epsilon <= way.margins_epsilon
+            assert 0 < way.least_epsilon <= way.columns_epsilon
 
 
 def test_what_the_second_stage_is() -> None:

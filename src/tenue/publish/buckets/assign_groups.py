@@ -1,19 +1,20 @@
-"""Who is in which group: similar quasi-identifiers, as many of each bucket as counted.
+"""The members of groups: people with similar quasi-identifiers, as many of each bucket as counted.
 
-Two of one bucket may always do so: no count changes. What a group has in squared errors from its
-mean is the sum of squares less |sum|²/size, so one exchange changes two sums, and its gain follows
-from these. All is in whole numbers and every exchange lowers the error, so it comes to an end.
+In memory (`filled`), all groups together are halved, along the quasi-identifier in which their
+people differ most, and each half again, down to single groups. A half gets from each bucket the
+people at its own end, as many as its groups need. So the counts hold for any people, and people who
+are close stay together as far as their buckets allow. Then groups have centres, and are filled
+again around these while that brings people closer.
 
-All groups together are halved, along the quasi-identifier in which their people differ most, and
-each half again, down to single groups. A half gets from each bucket the people at its own end, as
-many as its groups need. So the counts hold whatever the people are like, and people who are close
-stay together as far as their buckets allow. Then groups have centres, and are filled again around
-these while that brings people closer; in the end people change places (`exchange`).
+In the end people are exchanged (`exchanged`). Two of one bucket may always be, since no count
+changes. The squared error of a group from its mean is the sum of squares less |sum|²/size, so one
+exchange changes two sums, and its gain follows from these. All is in whole numbers and every
+exchange lowers the error, so the search ends.
 
-The order is that of a Hilbert curve through the declared domain of the quasi-identifiers. Each
-group takes from every cell of buckets the people who come next, as many as counted. So the counts
-hold whatever the people are like. People who are close on the curve stay together as far as their
-buckets allow, and nobody changes places afterwards: `fill` brings them closer, and holds the table.
+In passes (`along`, `group_at`), people are in the order of a Hilbert curve through the declared
+domain of the quasi-identifiers. Each group takes from every cell of buckets the next people, as
+many as counted. People who are close on the curve stay together as far as their buckets allow, and
+nobody is exchanged afterwards.
 """
 
 from __future__ import annotations
@@ -30,7 +31,13 @@ from ..table.records import classes_of, order_of, records_of
 from .bucket_counts import Matrix, Numbers
 
 MOST = 3_000
-"""Everybody is compared with everybody of his bucket: in larger tables that takes too long."""
+"""Everybody is compared with everybody in their bucket: in larger tables that takes too long."""
+
+_STEPS = (1 << 16) - 1
+_WORD = 63
+_FINE = 1 << 10
+_ROUNDS = 3
+"""How often groups are filled again at most; later rounds hardly change anything."""
 
 
 def sums_of(where: Matrix, groups: Numbers) -> tuple[Numbers, Matrix]:
@@ -43,13 +50,13 @@ def sums_of(where: Matrix, groups: Numbers) -> tuple[Numbers, Matrix]:
 
 
 def likeness(where: Matrix, groups: Numbers) -> float:
-    """How close people of a group are: what grows as squared errors inside the groups shrink."""
+    """A measure that grows as squared errors inside the groups shrink."""
     sizes, sums = sums_of(where, groups)
     return float((np.square(sums.astype(np.float64)).sum(axis=1) / sizes).sum())
 
 
 def exchanged(where: Matrix, buckets: Numbers, groups: Numbers) -> Numbers:
-    """The group of each unit, after all exchanges of two units of a bucket that gain something.
+    """The group of each unit, after all exchanges of two units of a bucket with a gain.
 
     Guarantee
         Each group has as many units of each bucket as before, and no exchange of two units of one
@@ -65,30 +72,30 @@ def exchanged(where: Matrix, buckets: Numbers, groups: Numbers) -> Numbers:
     """
     if buckets.size > MOST:
         return groups
-    found = groups.copy()
-    sizes, sums = sums_of(where, found)
-    alike = [np.flatnonzero(buckets == bucket) for bucket in range(int(buckets.max()) + 1)]
+    result = groups.copy()
+    sizes, sums = sums_of(where, result)
+    members = [np.flatnonzero(buckets == bucket) for bucket in range(int(buckets.max()) + 1)]
     unmoved = 0
     while True:
         for unit in range(buckets.size):
-            others, here = alike[buckets[unit]], found[unit]
-            there = found[others]
+            others, here = members[buckets[unit]], result[unit]
+            there = result[others]
             gain = _gains(where[others] - where[unit], sums, sizes, here, there)
             best = int(gain.argmax())
             if gain[best] > 0:
                 other = others[best]
                 sums[here] += where[other] - where[unit]
                 sums[there[best]] -= where[other] - where[unit]
-                found[unit], found[other] = found[other], here
+                result[unit], result[other] = result[other], here
                 unmoved = 0
                 continue
             unmoved += 1
             if unmoved == buckets.size:
-                return found
+                return result
 
 
 def _gains(far: Matrix, sums: Matrix, sizes: Numbers, here: int, there: Numbers) -> Numbers:
-    """What exchanges with units that lie so far away gain, times the sizes of both groups."""
+    """The gain of exchanges with units at these differences, times the sizes of both groups."""
     own, other = sizes[here], sizes[there]
     apart = sums[here] * other[:, np.newaxis] - sums[there] * own
     gain: Numbers = 2 * (far * apart).sum(axis=1) + (far * far).sum(axis=1) * (own + other)
@@ -96,22 +103,10 @@ def _gains(far: Matrix, sums: Matrix, sizes: Numbers, here: int, there: Numbers)
     return gain
 
 
-# Who is in which group: people with similar quasi-identifiers, as many of each bucket as counted.
-
-_STEPS = (1 << 16) - 1
-_WORD = 63
-_FINE = 1 << 10
-_ROUNDS = 3
-"""How often groups are filled again at most; later rounds hardly change anything."""
-
-
 def positions(cells: Sequence[Cells], persons: Numbers | None = None) -> Matrix:
     """Where each unit lies: columns divided by the width of their domain, in whole steps, as fine
-    as the widest of them allows.
-
-    A category with a taxonomy lies at its place depth first.
-    """
-    found = []
+    as the widest of them allows; a category with a taxonomy at its depth-first position."""
+    columns = []
     for column in cells:
         records = records_of([column], persons)
         if records.semantic:
@@ -119,10 +114,10 @@ def positions(cells: Sequence[Cells], persons: Numbers | None = None) -> Matrix:
             line = classes.line[classes.codes] / max(float(classes.line[-1]), 1.0)
             if persons is not None:
                 line = np.bincount(persons, weights=line) / np.bincount(persons)
-            found.append(line[:, np.newaxis])
+            columns.append(line[:, np.newaxis])
         else:
-            found.append(records.coordinates)
-    where = np.concatenate(found, axis=1)
+            columns.append(records.coordinates)
+    where = np.concatenate(columns, axis=1)
     where -= where.min(axis=0)
     widest = float(where.max())
     return np.floor(where / (widest or 1.0) * _STEPS).astype(np.int64)
@@ -132,54 +127,51 @@ def filled(where: Matrix, buckets: Numbers, counts: Matrix) -> Numbers:
     """The group of each unit.
 
     Guarantee
-        Group i has counts[i, j] units of bucket j. Deterministic: who lies equally far along is
+        Group i has counts[i, j] units of bucket j. Deterministic: units at equal positions are
         taken in the order of rows, which must therefore mean nothing.
 
     Parameters
-        where: a row for each unit, as `positions` has them.
+        where: a row for each unit, from `positions`.
         buckets: the bucket of each unit, numbered from 0.
-        counts: a row for each group; column j adds up to how many units bucket j has.
+        counts: a row for each group; column j adds up to the size of bucket j.
 
     Example
         >>> where = np.array([[1], [9], [2], [8]])
         >>> filled(where, np.array([0, 0, 1, 1]), np.array([[1, 1], [1, 1]])).tolist()
         [0, 1, 0, 1]
     """
-    found = _divided(where, buckets, counts)
+    groups = _divided(where, buckets, counts)
     for _ in range(_ROUNDS):
-        sizes, sums = sums_of(where, found)
+        sizes, sums = sums_of(where, groups)
         again = _divided(where, buckets, counts, sums // sizes[:, np.newaxis])
-        if likeness(where, again) <= likeness(where, found):
+        if likeness(where, again) <= likeness(where, groups):
             break
-        found = again
-    return exchanged(where, buckets, found)
+        groups = again
+    return exchanged(where, buckets, groups)
 
 
 def _divided(
     where: Matrix, buckets: Numbers, counts: Matrix, centres: Matrix | None = None
 ) -> Numbers:
-    """Halves down to single groups; which group goes where is decided by the centres, or by how
-    frequent the bucket is there that a group emphasises."""
+    """Halves down to single groups; each group goes to the half of its centre or, without centres,
+    to the half where the bucket that it emphasises is frequent."""
     groups, kinds = counts.shape
     parts = _Parts(np.arange(groups), np.array([0]), np.array([groups]))
     part = np.zeros(buckets.size, np.int64)
     while parts.open:
         if centres is None:
             axis = _widest(where, part, parts.first.size)
-        else:
-            axis = _widest(centres[parts.groups], parts.of_groups, parts.first.size)
-        along = where[np.arange(buckets.size), axis[part]]
-        if centres is None:
+            along = where[np.arange(buckets.size), axis[part]]
             key = parts.by_frequency(counts, _ahead(part, buckets, along, kinds, parts))
         else:
+            axis = _widest(centres[parts.groups], parts.of_groups, parts.first.size)
+            along = where[np.arange(buckets.size), axis[part]]
             key = centres[parts.groups, axis[parts.of_groups]]
         parts, needed = parts.halved(counts, key)
         segment = part * kinds + buckets
         order = _sorted(segment, along)
-        sizes = np.bincount(segment, minlength=needed.size)
-        rank = np.arange(buckets.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         right = np.empty(buckets.size, np.bool_)
-        right[order] = rank >= needed.reshape(-1)[segment[order]]
+        right[order] = _ranks(np.bincount(segment)) >= needed.reshape(-1)[segment[order]]
         part = parts.number[2 * part + right]
     return parts.groups[parts.first[part]]
 
@@ -223,10 +215,8 @@ class _Parts:
         wish = _wish(counts, part, favourite, self.left, ahead)
         order = np.lexsort((self.groups, favourite, part))
         kind = (part * counts.shape[1] + favourite)[order]
-        runs = np.bincount(kind, minlength=self.first.size * counts.shape[1])
-        place = np.arange(order.size) - np.repeat(np.cumsum(runs) - runs, runs)
         key = np.empty(order.size, np.int64)
-        key[order] = 2 * place + 1 - wish.reshape(-1)[kind]
+        key[order] = 2 * _ranks(np.bincount(kind)) + 1 - wish.reshape(-1)[kind]
         return key
 
     def halved(self, counts: Matrix, key: Numbers) -> tuple[_Parts, Matrix]:
@@ -243,19 +233,24 @@ class _Parts:
         return _Parts(groups, begins[kept], ends[kept], np.cumsum(kept) - 1), needed
 
 
+def _ranks(sizes: Numbers) -> Numbers:
+    """The rank of each element inside its run, of runs of these sizes."""
+    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
 def _favourites(counts: Matrix) -> Numbers:
-    """The bucket of which each group has most, beside what others have of it."""
+    """The bucket that each group has most often, relative to its frequency in the table."""
     totals, sizes = counts.sum(axis=0), counts.sum(axis=1)
     more = counts * (sizes.sum() * _FINE // totals) - (sizes * _FINE)[:, None]
-    found: Numbers = more.argmax(axis=1)
-    return found
+    favourites: Numbers = more.argmax(axis=1)
+    return favourites
 
 
 def _wish(
     counts: Matrix, part: Numbers, favourite: Numbers, left: Numbers, ahead: Matrix
 ) -> Matrix:
-    """Twice how many groups that emphasise each bucket the first half of each part would have,
-    so that it needs what lies in it."""
+    """Twice the number of groups that emphasise each bucket in the first half of each part, so that
+    it needs the units in it."""
     parts, kinds = ahead.shape
     key = part * kinds + favourite
     own = np.zeros(parts * kinds, np.int64)
@@ -269,23 +264,21 @@ def _wish(
     excess = high - low
     known = (many > 0) & (many < groups) & (excess > 0)
     wanted = 2 * (ahead * _FINE - left[:, None] * low) // np.where(known, excess, 1)
-    found: Matrix = np.where(known, wanted, 2 * many * left[:, None] // groups)
-    return found
+    wish: Matrix = np.where(known, wanted, 2 * many * left[:, None] // groups)
+    return wish
 
 
 def _ahead(part: Numbers, buckets: Numbers, along: Numbers, kinds: int, parts: _Parts) -> Matrix:
     """How many units of each bucket lie in the first half of each part."""
     sizes = np.bincount(part, minlength=parts.first.size)
     order = _sorted(part, along)
-    rank = np.arange(part.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    first = rank < (sizes * parts.left // (parts.last - parts.first))[part[order]]
-    rows = order[first]
-    found = np.bincount(part[rows] * kinds + buckets[rows], minlength=sizes.size * kinds)
-    return found.reshape(sizes.size, kinds)
+    rows = order[_ranks(sizes) < (sizes * parts.left // (parts.last - parts.first))[part[order]]]
+    pairs = np.bincount(part[rows] * kinds + buckets[rows], minlength=sizes.size * kinds)
+    return pairs.reshape(sizes.size, kinds)
 
 
 def _widest(where: Matrix, part: Numbers, parts: int) -> Numbers:
-    """Of each part, the column in which its units are most spread out."""
+    """The column in which the units of each part are most spread out."""
     sizes = np.bincount(part, minlength=parts)
     order = np.argsort(part, kind="stable")
     starts = np.cumsum(sizes) - sizes
@@ -294,8 +287,8 @@ def _widest(where: Matrix, part: Numbers, parts: int) -> Numbers:
         lined = line[order]
         middle = np.add.reduceat(lined, starts) // sizes
         spread[column] = np.add.reduceat((lined - np.repeat(middle, sizes)) ** 2, starts)
-    found: Numbers = spread.argmax(axis=0)
-    return found
+    widest: Numbers = spread.argmax(axis=0)
+    return widest
 
 
 def _sorted(segment: Numbers, along: Numbers) -> Numbers:
@@ -310,16 +303,13 @@ def _sorted(segment: Numbers, along: Numbers) -> Numbers:
     return rows
 
 
-# -- Who is in which group of a table that is read in passes: people in one fixed order ------------
-
-
 def along(
     columns: Sequence[Column], places: Sequence[int], sizes: Sequence[int]
 ) -> Callable[[Numbers], Numbers]:
     """Where rows lie on the curve; of many columns the first ones decide.
 
     Parameters
-        places: which number of a row is the value of each column, as `Coding` numbers them.
+        places: the position of each column in a row, as `Coding` numbers values.
         sizes: above those numbers.
     """
     taken = list(zip(map(order_of, columns), places, sizes, strict=True))[:MOST_COLUMNS]
@@ -333,7 +323,7 @@ def along(
 
 
 def group_at(counts: Matrix) -> Callable[[Numbers], Numbers]:
-    """The group of each place, where units are in the order of cells and then of the curve.
+    """The group of each rank, where units are in the order of cells and then of the curve.
 
     Guarantee
         Group i has counts[i, j] units of cell j.
@@ -346,4 +336,4 @@ def group_at(counts: Matrix) -> Callable[[Numbers], Numbers]:
         [0, 1, 1, 0, 0]
     """
     groups, ends = counts.shape[0], np.cumsum(counts.T.reshape(-1))
-    return lambda places: np.searchsorted(ends, places, side="right") % groups
+    return lambda ranks: np.searchsorted(ends, ranks, side="right") % groups

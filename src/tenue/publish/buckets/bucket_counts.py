@@ -1,21 +1,20 @@
 """How many units of each bucket every group has, for one confidential column or several.
 
-Of a group of s units out of N, x = s·|B|/N would have bucket B if the group were like the table. It
-may have from ⌈x/t⌉ to ⌊x·t⌋. Counts that also add up to the groups' sizes and the buckets' sizes
-are a flow from groups to buckets. Groups have one of two sizes, and those of one size can share
-their counts out evenly, for a flow with whole capacities that exists in fractions exists in whole
-numbers. So the flow is one from two nodes, and exists if and only if what the larger groups have of
-each bucket can be chosen between two bounds so that it adds up.
+Of a group of s units out of N, x = s·|B|/N have bucket B if the group is like the table; from
+⌈x/t⌉ to ⌊x·t⌋ are allowed. Counts that also add up to the sizes of groups and of buckets are a flow
+from groups to buckets. Groups have one of two sizes, and those of one size can share their counts
+evenly, for a flow with whole capacities that exists in fractions exists in whole numbers. So the
+flow is one from two nodes, and exists if and only if the counts of the larger groups can be chosen
+between two bounds so that they add up.
 
-A group that has one bucket t times as often as the table, and the others as rarely as is allowed,
-uses up t, and leaves most freedom to put similar people together. Which bucket a group emphasises
-goes round, so that neighbouring groups emphasise different ones and all buckets are used up.
+A group that has one bucket t times as often as the table, and the others as rarely as allowed, uses
+up t, and leaves most freedom to put similar people together. Groups emphasise the buckets in turn,
+so that neighbouring groups emphasise different ones and all buckets are used up.
 
-Units with the same buckets in all columns are a cell. Cells are laid out so that neighbours differ
-in one column only, and units are dealt out to the groups one by one, so that every group gets
-nearly its share of each bucket of each column. Whether that is within t is measured, and where it
-is not, there are fewer groups. One column alone has better counts (`emphasis`): with several, no
-bucket is emphasised.
+Units with the same buckets in all columns are a cell. Cells are ordered so that neighbours differ
+in one column only, and units are dealt to the groups one by one, so that every group gets nearly
+its share of each bucket of each column. If the counts are not within t, there are fewer groups. One
+column alone has better counts (`emphasised`): with several, no bucket is emphasised.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Room:
-    """From how many to how many units of each bucket a group of one size may have.
+    """The least and the largest number of units of each bucket in a group of one size.
 
     groups: how many groups have this size.
     """
@@ -48,26 +47,26 @@ class Room:
 
 
 def sizes_of(units: int, groups: int) -> Numbers:
-    """The sizes of so many groups, which differ by one at most, the larger ones spread evenly."""
+    """The sizes of the groups, which differ by one at most, the larger ones spread evenly."""
     return np.diff(np.arange(groups + 1) * units // groups)
 
 
 def rooms(buckets: Sequence[int], groups: int, t: Fraction) -> tuple[Room, ...]:
-    """What t allows the groups of each size, when N units make so many groups.
+    """The counts that t allows in groups of each size.
 
     Parameters
         buckets: how many units each bucket has.
     """
     units = sum(buckets)
-    size, larger = divmod(units, groups)
-    found = []
-    for one, many in ((size, groups - larger), (size + 1, larger)):
-        if many:
-            shares = [Fraction(one * bucket, units) for bucket in buckets]
-            low = tuple(math.ceil(share / t) for share in shares)
-            high = tuple(math.floor(share * t) for share in shares)
-            found.append(Room(one, many, low, high))
-    return tuple(found)
+    least, larger = divmod(units, groups)
+
+    def room(size: int, many: int) -> Room:
+        shares = [Fraction(size * bucket, units) for bucket in buckets]
+        low = tuple(math.ceil(share / t) for share in shares)
+        return Room(size, many, low, tuple(math.floor(share * t) for share in shares))
+
+    sizes = ((least, groups - larger), (least + 1, larger))
+    return tuple(room(size, many) for size, many in sizes if many)
 
 
 def feasible(buckets: Sequence[int], groups: int, t: Fraction) -> bool:
@@ -93,7 +92,7 @@ def feasible(buckets: Sequence[int], groups: int, t: Fraction) -> bool:
 
 
 def most_groups(buckets: Sequence[int], k: int, t: Fraction) -> int:
-    """The largest number of groups of at least k units for which counts exist; 1 always will do.
+    """The largest number of groups of at least k units for which counts exist; at least 1.
 
     Every group has at least one unit of every bucket, which bounds their number from above.
 
@@ -106,8 +105,6 @@ def most_groups(buckets: Sequence[int], k: int, t: Fraction) -> int:
         groups -= 1
     return groups
 
-
-# -- How many units of each bucket every group has: as many of one bucket as t allows --------------
 
 Matrix = NDArray[np.int64]
 
@@ -154,27 +151,27 @@ def emphasised(buckets: Sequence[int], groups: int, t: Fraction) -> Matrix:
 
 
 def in_turn(weights: Numbers, size: int) -> Numbers:
-    """So many places among numbered kinds, in proportion to their weights and well mixed."""
+    """A sequence of kinds, in proportion to their weights and well mixed."""
     total = int(weights.sum())
     if total == 0:
         return np.arange(size) % weights.size
     ends = [int(end) * size // total for end in np.cumsum(weights)]
     many = np.diff(ends, prepend=0)
     kinds = np.repeat(np.arange(weights.size), many)
-    place = np.arange(size) - np.repeat(np.cumsum(many) - many, many)
-    return kinds[np.argsort((2 * place + 1) * _FINE // many[kinds], kind="stable")]
+    nth = np.arange(size) - np.repeat(np.cumsum(many) - many, many)
+    return kinds[np.argsort((2 * nth + 1) * _FINE // many[kinds], kind="stable")]
 
 
 def most_preferred(supply: Numbers, demand: Numbers, room: Matrix, preferred: Numbers) -> Matrix:
-    """The flow from rows to columns that has most where each row prefers it.
+    """The flow from rows to columns with most on the preferred column of each row.
 
-    A flow of least cost by shortest augmenting paths: what goes to the preferred column earns one.
-    It starts with preferred edges alone, which no flow of that size does better than, and after
-    each shortest path it is again the best of its size.
+    A flow of least cost by shortest augmenting paths: a unit on the preferred column earns one. It
+    starts with preferred edges alone, the best flow of that size, and after each shortest path it
+    is again the best of its size.
 
     Parameters
-        supply, demand: what each row gives and each column takes, in whole numbers.
-        room: how much may go from each row to each column.
+        supply, demand: of each row and of each column, in whole numbers.
+        room: the largest flow from each row to each column.
         preferred: the column that each row prefers.
     """
     rows = np.arange(supply.size)
@@ -193,7 +190,7 @@ def most_preferred(supply: Numbers, demand: Numbers, room: Matrix, preferred: Nu
 
 
 def _augment(flow: Matrix, room: Matrix, cost: Matrix, give: Numbers, take: Numbers) -> None:
-    """Sends as much as fits along one cheapest path from what is left to give."""
+    """Sends as much as fits along one cheapest path from a row with supply left."""
     far = flow.shape[0] + flow.shape[1] + 1  # no path costs as much
     forth = np.where(flow < room, cost, 2 * far)
     back = np.where(flow > 0, -cost, 2 * far)
@@ -213,9 +210,8 @@ def _augment(flow: Matrix, room: Matrix, cost: Matrix, give: Numbers, take: Numb
     end = column = int(np.where(take > 0, to_column, far).argmin())
     if take[end] == 0 or to_column[end] == far:
         raise Fault("no counts exist for groups that were found feasible")
-    forward, backward = [], []
     row = int(column_from[column])
-    forward.append((row, column))
+    forward, backward = [(row, column)], []
     while row_from[row] >= 0:
         column = int(row_from[row])
         backward.append((row, column))
@@ -236,10 +232,8 @@ def _augment(flow: Matrix, room: Matrix, cost: Matrix, give: Numbers, take: Numb
 
 
 def dealt(totals: Numbers, groups: int) -> Matrix:
-    """Totals shared out among groups: each gets the same share of each, up to one, and as many
-    of all together.
-
-    Bucket after bucket is dealt out like cards, where the last one ended.
+    """Totals divided among groups: each gets the same share of each, up to one, and of their sum.
+    Bucket after bucket is dealt like cards, from where the last one ended.
 
     Example
         >>> dealt(np.array([5, 4]), 3).tolist()
@@ -250,27 +244,22 @@ def dealt(totals: Numbers, groups: int) -> Matrix:
     return np.diff(before, axis=1)
 
 
-# Several confidential columns at once: one partition in which each of them is t-close by itself.
-
 _SLOWLY = 256
-"""The number of groups falls by one in so many, at least by one, until counts are found."""
+"""The number of groups falls by one in 256, at least by one, until counts are found."""
 
 
 def cells_of(columns: Sequence[Numbers]) -> Numbers:
-    """Which cell each unit is in; those of one column are its buckets.
-
-    Cells are numbered as a walk visits them that turns back at the end of each column.
-    """
+    """The cell of each unit, numbered along a walk that turns back at the end of each column; the
+    cells of one column are its buckets."""
     cell = np.zeros(columns[0].size, np.int64)
     for buckets in columns:
         many = int(buckets.max()) + 1
-        there = np.where(cell % 2 == 0, buckets, many - 1 - buckets)
-        cell = cell * many + there
+        cell = cell * many + np.where(cell % 2 == 0, buckets, many - 1 - buckets)
     return np.unique(cell, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
 def counts_for(columns: Sequence[Numbers], cells: Numbers, k: int, t: Fraction) -> Matrix:
-    """How many units of each cell every group has; a row for each group.
+    """The number of units of each cell in every group; a row for each group.
 
     Guarantee
         Every group has at least k units, and in each column by itself the share of each bucket in
@@ -286,31 +275,27 @@ def counts_for(columns: Sequence[Numbers], cells: Numbers, k: int, t: Fraction) 
 
 
 def counts_of_cells(columns: Sequence[Numbers], totals: Numbers, k: int, t: Fraction) -> Matrix:
-    """The same of cells in their order.
+    """The same for cells in their order.
 
     Parameters
         columns: the bucket of each cell, of each column.
         totals: how many units each cell has.
     """
-    margins = []
-    for buckets in columns:
-        margin = np.zeros(int(buckets.max()) + 1, np.int64)
-        np.add.at(margin, buckets, totals)
-        margins.append(margin.tolist())
+    margins = [_of_buckets(totals[None], buckets)[0].tolist() for buckets in columns]
     most = min(most_groups(margin, k, t) for margin in margins)
     if len(columns) == 1:
         return emphasised(margins[0], most, t)
     while True:
         counts = dealt(totals, most)
-        if most == 1 or all(_is_close(counts, buckets, t) for buckets in columns):
+        ratios = (ratio_of_counts(_of_buckets(counts, buckets)) for buckets in columns)
+        if most == 1 or all(ratio is not None and ratio <= t for ratio in ratios):
             return counts
         most -= max(1, most // _SLOWLY)
 
 
-def _is_close(counts: Matrix, buckets: Numbers, t: Fraction) -> bool:
-    """Whether the groups are t-close in a column, given the bucket of each cell in it."""
-    found = np.zeros((counts.shape[0], int(buckets.max()) + 1), np.int64)
+def _of_buckets(counts: Matrix, buckets: Numbers) -> Matrix:
+    """The counts of the buckets of a column, given those of cells, and the bucket of each cell."""
+    sums = np.zeros((counts.shape[0], int(buckets.max()) + 1), np.int64)
     for cell, bucket in enumerate(buckets):
-        found[:, bucket] += counts[:, cell]
-    far = ratio_of_counts(found)
-    return far is not None and far <= t
+        sums[:, bucket] += counts[:, cell]
+    return sums

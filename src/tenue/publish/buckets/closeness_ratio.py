@@ -1,4 +1,4 @@
-"""How far groups are from the table on buckets, and what an intruder guesses from that.
+"""How far groups are from the table on buckets, and an intruder's guess from that.
 
 In the group that is farthest from the table, with as many of one bucket as t allows, an intruder
 who knows the buckets of m members drawn at random names the most frequent one of the rest.
@@ -41,9 +41,6 @@ def ratio_of_counts(counts: Numbers) -> Fraction | None:
     return ratio(Counts(group, value, counts[group, value], counts.sum(axis=1), counts.sum(axis=0)))
 
 
-# -- What whoever knows members of a group guesses of another one: facts of k and t alone ----------
-
-
 def farthest_group(k: int, t: Fraction) -> tuple[int, ...]:
     """The counts of a group of at least k units that has most of one of equally large buckets.
 
@@ -53,21 +50,22 @@ def farthest_group(k: int, t: Fraction) -> tuple[int, ...]:
     """
     many = buckets_for(t)
     size = max(k, many)
-    while True:  # at the latest, the next multiple of their number will do
+    while True:  # the next multiple of their number suffices at the latest
         least, most = math.ceil(Fraction(size, many) / t), math.floor(size * t / many)
         if many * least <= size <= many * most:
             break
         size += 1
     first = min(most, size - (many - 1) * least)
     rest, more = divmod(size - first, many - 1)
-    return (first, *(rest + (place < more) for place in range(many - 1)))
+    return (first, *(rest + (i < more) for i in range(many - 1)))
 
 
 def right_guess(counts: Sequence[int], known: int) -> Fraction:
-    """How likely the guess is right, of one who knows all but one, all but two, or no members.
+    """The probability of a right guess, for an intruder who knows all but one, all but two, or no
+    members.
 
-    The two that are unknown are equally likely any two: the guess is right for sure if they have
-    one bucket, and half of the time if not.
+    The two unknown members are equally likely any two: the guess is certainly right if they have
+    one bucket, and with probability 1/2 if not.
 
     Example
         >>> [round(float(right_guess((20, 5, 5), known)), 2) for known in (0, 28, 29)]

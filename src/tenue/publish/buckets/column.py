@@ -1,11 +1,12 @@
-"""A confidential column in buckets of nearly equal mass, and how these are written.
+"""A confidential column in buckets of nearly equal mass, and their texts.
 
-A value that lay in two buckets would tell them apart by whose it is, so a cut moves to the nearest
-place between two different values. Buckets are then of unequal mass, and there may be fewer.
+If one value lay in two buckets, the bucket of a row with that value would depend on whose it is. So
+an edge moves to the nearest gap between two different values. Buckets are then of unequal mass, and
+there may be fewer.
 
 The intervals of numbers and dates fill the declared domain without a gap. Their outer ends are the
 declared bounds and their inner ends lie half-way between values, so that no end is the value of a
-person where the grid leaves room between two values. Categories are cut depth first in their
+person where the grid leaves room between two values. Categories are divided depth first in their
 taxonomy; those that no row has belong to the bucket of another spelling, or to the one before them.
 Each is written so that it cannot be taken for several.
 """
@@ -35,9 +36,8 @@ Numbers = NDArray[np.int64]
 
 
 def buckets_for(t: Fraction) -> int:
-    """How many buckets use up t: one is t times as frequent in a group, and the others 1/t times.
-
-    t/b + (1 - 1/b)/t = 1 gives b = t + 1, of which the whole part is taken.
+    """The number of buckets that uses up t: one is t times as frequent in a group, and the others
+    1/t times. t/b + (1 - 1/b)/t = 1 gives b = t + 1, of which the whole part is taken.
 
     Source
         Thesis, section 7.2.1.
@@ -45,20 +45,20 @@ def buckets_for(t: Fraction) -> int:
     return t.numerator // t.denominator + 1
 
 
-def cut(counts: Numbers, buckets: int) -> Numbers:
+def value_buckets(counts: Numbers, buckets: int) -> Numbers:
     """The bucket of each value, numbered from 0 in their order.
 
     Guarantee
-        No value lies in two buckets, none of which is empty. The cuts depend on how many units have
-        each value, on nothing else. There are at least two buckets if there are two values and two
-        buckets are asked for.
+        No value lies in two buckets, none of which is empty. The edges depend on how many units
+        have each value, on nothing else. There are at least two buckets if there are two values and
+        `buckets` is at least 2.
 
     Parameters
         counts: how many units have each of the different values, in order; at least one each.
         buckets: how many there are at most.
 
     Example
-        >>> cut(np.array([1, 1, 5, 1, 1, 1]), buckets=3).tolist()
+        >>> value_buckets(np.array([1, 1, 5, 1, 1, 1]), buckets=3).tolist()
         [0, 0, 1, 2, 2, 2]
 
     Source
@@ -67,20 +67,16 @@ def cut(counts: Numbers, buckets: int) -> Numbers:
     """
     ends = np.cumsum(counts)
     units, inside = int(ends[-1]), ends[:-1]
-    found = np.zeros(counts.size, np.int64)
-    if inside.size == 0:
-        return found
-    for wanted in range(1, min(buckets, counts.size)):
+    starts = np.zeros(counts.size, np.int64)
+    for number in range(1, min(buckets, counts.size)):
         # the end that would make buckets equal, as though no value were frequent
-        place = (2 * wanted * units + buckets) // (2 * buckets)
-        after = min(int(np.searchsorted(inside, place)), inside.size - 1)
+        end = (2 * number * units + buckets) // (2 * buckets)
+        after = min(int(np.searchsorted(inside, end)), inside.size - 1)
         before = max(after - 1, 0)
-        near = before if place - inside[before] <= inside[after] - place else after
-        found[near + 1] = 1
-    return np.cumsum(found)
+        near = before if end - inside[before] <= inside[after] - end else after
+        starts[near + 1] = 1
+    return np.cumsum(starts)
 
-
-# A confidential column in buckets, and how these are written: `[low, high]`, or categories.
 
 SEVERAL = " | "
 """Between the categories of one bucket."""
@@ -93,7 +89,7 @@ class Bucketed:
 
     column: the values.
     buckets: the bucket of each row, numbered from 0 in the order of values.
-    labels: how each bucket is written.
+    labels: the text of each bucket.
     times: how many rows each row stands for; None for one.
     """
 
@@ -123,7 +119,7 @@ class Bucketed:
         return Cells(declared, self.buckets, present, None, self.labels)
 
     def middles(self, buckets: Numbers) -> Cells:
-        """A column of such buckets with the middle one of its own values in place of each."""
+        """A column of such buckets with the median of its values in place of each."""
         codes = classes_of(self.column).codes
         order = np.lexsort((codes, self.buckets))
         many = np.ones(order.size, np.int64) if self.times is None else self.times
@@ -136,12 +132,12 @@ class Bucketed:
     @property
     def units(self) -> Numbers:
         """How many rows each bucket has."""
-        found = np.zeros(len(self.labels), np.int64)
-        np.add.at(found, self.buckets, 1 if self.times is None else self.times)
-        return found
+        units = np.zeros(len(self.labels), np.int64)
+        np.add.at(units, self.buckets, 1 if self.times is None else self.times)
+        return units
 
     def bucket_of(self) -> Callable[[Numbers], Numbers]:
-        """The bucket of each of some values, as `Coding` numbers them; each occurs here."""
+        """The bucket of values that occur here, as `Coding` numbers them."""
         codes = self.column.numbers - self.column.first + 1
         if isinstance(self.column.column, Bounded):
             edges = np.full(len(self.labels), codes.max())
@@ -153,25 +149,23 @@ class Bucketed:
 
 
 def bucketed(original: Original, name: str, t: Fraction) -> Bucketed:
-    """The column in the buckets that suit t, of equal mass as far as equal values allow.
-
-    Everybody has one value of it.
-    """
+    """The column, of which every person has one value, in the buckets that suit t, of equal mass as
+    far as equal values allow."""
     column = original.cells[name]
     codes = classes_of(column).codes
-    return _cut(column, codes, np.bincount(original.of_persons(codes)), t)
+    return _bucketed(column, codes, np.bincount(original.of_persons(codes)), t)
 
 
 def bucketed_counts(column: Cells, times: Numbers, t: Fraction) -> Bucketed:
-    """The same of different values, and how many units have each."""
+    """The same for different values, and how many units have each."""
     codes = classes_of(column).codes
     counts = np.zeros(int(codes.max()) + 1, np.int64)
     np.add.at(counts, codes, times)
-    return replace(_cut(column, codes, counts, t), times=times)
+    return replace(_bucketed(column, codes, counts, t), times=times)
 
 
-def _cut(column: Cells, codes: Numbers, counts: Numbers, t: Fraction) -> Bucketed:
-    buckets = cut(counts, buckets_for(t))[codes]
+def _bucketed(column: Cells, codes: Numbers, counts: Numbers, t: Fraction) -> Bucketed:
+    buckets = value_buckets(counts, buckets_for(t))[codes]
     if isinstance(column.column, Bounded):
         labels = _intervals(column, column.column, buckets)
     elif isinstance(column.column, Category):
@@ -179,7 +173,7 @@ def _cut(column: Cells, codes: Numbers, counts: Numbers, t: Fraction) -> Buckete
     else:
         labels = ("false", "true") if buckets.any() else (f"false{SEVERAL}true",)
     if len(set(labels)) < len(labels):
-        raise Fault("two buckets are written alike")
+        raise Fault("two buckets have one text")
     return Bucketed(column, buckets, labels)
 
 
@@ -189,16 +183,13 @@ def _intervals(column: Cells, declared: Bounded, buckets: Numbers) -> tuple[str,
     np.minimum.at(least, buckets, column.numbers)
     np.maximum.at(most, buckets, column.numbers)
     ends = [(int(a) + int(b)) // 2 for a, b in zip(most[:-1], least[1:], strict=True)]
-    lows = [column.first, *(end + 1 for end in ends)]
-    highs = [*ends, column.last]
+    runs = zip([column.first, *(end + 1 for end in ends)], [*ends, column.last], strict=True)
 
     def written(number: int) -> str:
         value = declared.from_steps(number - column.first)
         return value.isoformat() if isinstance(value, date) else exactly(Fraction(str(value)))
 
-    return tuple(
-        f"[{written(low)}, {written(high)}]" for low, high in zip(lows, highs, strict=True)
-    )
+    return tuple(f"[{written(low)}, {written(high)}]" for low, high in runs)
 
 
 def _categories(column: Cells, declared: Category, buckets: Numbers) -> tuple[str, ...]:
@@ -208,17 +199,14 @@ def _categories(column: Cells, declared: Category, buckets: Numbers) -> tuple[st
     words = np.unique(codes, return_inverse=True)[1].reshape(-1)
     of_word = np.full(len(column.labels), -1)
     of_word[words[column.numbers]] = buckets
-    place = of_word[words]  # one for all that are only written differently
-    bucket_of = dict(zip(column.labels, place.tolist(), strict=True))
+    # one bucket for all labels that differ in spelling only
+    bucket_of = dict(zip(column.labels, of_word[words].tolist(), strict=True))
     parts: list[list[str]] = [[] for _ in range(int(buckets.max()) + 1)]
-    now = 0
+    last = 0
     for label in declared.taxonomy.depth_first:
-        own = bucket_of[label]
-        now = max(now, own)
-        parts[own if own >= 0 else now].append(_item(label))
+        bucket = bucket_of[label]
+        last = max(last, bucket)
+        # in quotes if it could be read as several
+        text = json.dumps(label, ensure_ascii=False) if _SPECIAL.search(label) else label
+        parts[bucket if bucket >= 0 else last].append(text)
     return tuple(SEVERAL.join(part) for part in parts)
-
-
-def _item(label: str) -> str:
-    """A category among others; in quotes if it could be read as several."""
-    return json.dumps(label, ensure_ascii=False) if _SPECIAL.search(label) else label

@@ -1,17 +1,17 @@
-"""Levels of generalisation, one for each column, that lose least and keep the promise.
+"""Full-domain generalisation: a level for each column, with the least loss that keeps the promise.
 
-Each grows when classes are joined, and a suppressed row costs at least as much as any other could.
-So the loss of all classes, none of them suppressed, is below the loss of whatever generalises them
-further: that is what a search can rely on.
+Every measure of loss grows when classes are joined, and a suppressed row costs at least as much as
+any other could. So the loss of all classes, none of them suppressed, bounds the loss of everything
+that generalises them further from below.
 
-Rows with equal quasi-identifiers stay together on all levels, so that the different combinations
-are what is grouped; and the classes of some levels are made of those of lower levels (roll-up).
+Rows with equal quasi-identifiers stay together on all levels, so that different combinations are
+grouped, not rows; and the classes of some levels are unions of those of lower levels (roll-up).
 
-Every level of every column is considered. A search goes up from the values themselves, always on
-from where least is lost. Two facts spare it most of the lattice. What keeps k keeps it further up,
-so that two columns which together break it, all others generalised to everything, break it on every
-level of those. And what is lost grows upwards: once the least that any open levels can lose is no
-better than what was found, nothing better is left.
+Every level of every column is considered. The search goes up from the values themselves, always
+from the levels with the least loss. Two facts spare it most of the lattice. Levels that keep k keep
+it further up, so that two columns which together break it, all others generalised to everything,
+break it on every level of those. And loss grows upwards: once the least bound of any open levels is
+no better than the best loss, the search is over.
 
 Source
     Samarati 2001 for levels; LeFevre, DeWitt and Ramakrishnan 2005 (Incognito) for pruning by
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -40,11 +41,10 @@ from .privacy_condition import Flags, Need
 
 @dataclass(frozen=True, eq=False)
 class PublishedClasses:
-    """The classes that are published, and how many rows are not.
+    """The classes that are published, and the number of suppressed rows.
 
     rows: how many rows each class has.
-    penalties: of each column the penalty of each class, and what that of the whole domain is.
-    suppressed: how many rows are in none.
+    penalties: of each column the penalty of each class, and of the whole domain.
     """
 
     rows: Numbers
@@ -53,7 +53,6 @@ class PublishedClasses:
 
     @property
     def all_rows(self) -> int:
-        """How many rows there are, published or not."""
         return int(self.rows.sum()) + self.suppressed
 
 
@@ -86,22 +85,20 @@ MEASURES: dict[str, Measure] = {
     "discernibility": discernibility,
     "average-class-size": average_class_size,
 }
-"""What can be minimised; the first is taken if none is named."""
+"""The measures that can be minimised; the first is the default."""
 
 
 def joined(rows: Numbers, labels: Numbers, count: int) -> Numbers:
-    """How many rows the classes have that are joined by these labels."""
+    """The number of rows of classes that join these ones by their labels."""
     total = np.zeros(count, np.int64)
     np.add.at(total, labels, rows)
     return total
 
 
-# Levels of generalisation, one for each column, and the classes that they make of a table.
-
 Levels = tuple[int, ...]
 
 MOST = 2**20
-"""So many combinations of levels are searched."""
+"""Combinations of levels that are searched at most."""
 
 _REMEMBERED = 64
 
@@ -121,28 +118,29 @@ class Ladder:
 
     @classmethod
     def of(cls, scale: Scale, widths: Sequence[int]) -> Ladder:
-        values, ranks = np.unique(scale.codes, return_inverse=True)
+        values = np.unique(scale.codes)
         runs: list[Run] = []
         for run in scale.levels(values, widths):
-            # a level by which the schema's next one is not coarser says nothing new
-            if not runs or not (run[0] == runs[-1][0]).all() or not (run[1] == runs[-1][1]).all():
+            # skip a level of the schema that is not coarser than the one below it
+            if not runs or not np.array_equal(run, runs[-1]):
                 runs.append(run)
-        classes = []
-        for low, _ in runs:
-            found, codes = np.unique(low, return_inverse=True)
-            classes.append(Codes(codes.astype(np.int64).reshape(-1), found.size))
-        return cls(scale, ranks.astype(np.int64).reshape(-1), runs, classes)
+        return cls(scale, _codes(scale.codes).codes, runs, [_codes(low) for low, _ in runs])
 
     @property
     def top(self) -> int:
         return len(self.runs) - 1
 
 
+def _codes(values: Numbers) -> Codes:
+    different, codes = np.unique(values, return_inverse=True)
+    return Codes(codes.astype(np.int64).reshape(-1), different.size)
+
+
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """The classes of some levels, in the order of their codes, whatever they were made of.
+    """The classes of some levels, in the order of their codes.
 
-    first: of each class one of the combinations that it holds.
+    first: one combination of each class.
     rows: how many rows it has.
     """
 
@@ -160,12 +158,11 @@ class Lattice:
     @classmethod
     def of(cls, scales: Sequence[Scale], widths: Sequence[Sequence[int]]) -> Lattice:
         """Refused if there are more levels than can be searched; that follows from the schema."""
-        many = 1
-        for scale, given in zip(scales, widths, strict=True):
-            many *= len(scale.levels(np.zeros(1, np.int64), given))
+        pairs = list(zip(scales, widths, strict=True))
+        many = math.prod(len(scale.levels(np.zeros(1, np.int64), given)) for scale, given in pairs)
         if many > MOST:
             raise refuse("publish.too-many-levels", many=many, most=MOST)
-        return cls([Ladder.of(scale, given) for scale, given in zip(scales, widths, strict=True)])
+        return cls([Ladder.of(scale, given) for scale, given in pairs])
 
     @property
     def top(self) -> Levels:
@@ -174,9 +171,8 @@ class Lattice:
     @cached_property
     def combination(self) -> Numbers:
         """The combination of values of each row, numbered from 0."""
-        size = self.ladders[0].ranks.size
         columns = [Codes(one.ranks, one.classes[0].codes.size) for one in self.ladders]
-        return grouped(columns, size).labels
+        return grouped(columns, self.ladders[0].ranks.size).labels
 
     @cached_property
     def _each(self) -> tuple[Numbers, ...]:
@@ -190,23 +186,26 @@ class Lattice:
         return Grouping(np.arange(rows.size), rows)
 
     def grouping(self, levels: Levels) -> Grouping:
-        """The classes of these levels, made of the fewest that are remembered below them."""
+        """The classes of these levels, joined from the fewest that are remembered below them."""
         known = self._remembered.get(levels)
         if known is not None:
             return known
-        below = [made for lower, made in self._remembered.items() if _below(lower, levels)]
+        below = [
+            grouping
+            for lower, grouping in self._remembered.items()
+            if all(one <= other for one, other in zip(lower, levels, strict=True))
+        ]
         basis = min(below, key=lambda one: one.rows.size, default=self._finest)
         labels, count = self._labels(levels, basis.first)
         first = np.empty(count, np.int64)
         first[labels[::-1]] = basis.first[::-1]
-        found = Grouping(first, joined(basis.rows, labels, count))
-        self._remembered[levels] = found
+        self._remembered[levels] = Grouping(first, joined(basis.rows, labels, count))
         if len(self._remembered) > _REMEMBERED:
             self._remembered.popitem(last=False)
-        return found
+        return self._remembered[levels]
 
     def labels(self, levels: Levels) -> tuple[Numbers, int]:
-        """The class of each row, as `grouping` numbers them, and how many there are."""
+        """The class of each row, numbered as in `grouping`, and how many there are."""
         labels, count = self._labels(levels, self._finest.first)
         return labels[self.combination], count
 
@@ -215,24 +214,23 @@ class Lattice:
         for ladder, level, values in zip(self.ladders, levels, self._each, strict=True):
             classes = ladder.classes[level]
             columns.append(Codes(classes.codes[values[combinations]], classes.count))
-        found = grouped(columns, combinations.size)
-        return found.labels, found.count
+        groups = grouped(columns, combinations.size)
+        return groups.labels, groups.count
 
     def classes(
         self, levels: Levels, kept: Numbers | None = None, suppressed: int = 0
     ) -> PublishedClasses:
-        """All classes of these levels, or those of them that are kept."""
+        """All classes of these levels, or those that are kept."""
         grouping = self.grouping(levels)
         which = np.arange(grouping.rows.size) if kept is None else kept
         penalties = []
         for ladder, level, values in zip(self.ladders, levels, self._each, strict=True):
-            low, high = ladder.runs[level]
-            mine = values[grouping.first[which]]
-            penalties.append((ladder.scale.penalty(low[mine], high[mine]), ladder.scale.whole))
+            low, high = (end[values[grouping.first[which]]] for end in ladder.runs[level])
+            penalties.append((ladder.scale.penalty(low, high), ladder.scale.whole))
         return PublishedClasses(grouping.rows[which], penalties, suppressed)
 
     def units(self, levels: Levels, need: Need) -> tuple[Numbers, Numbers]:
-        """Of each class how many units and how many rows it has."""
+        """The number of units and of rows of each class."""
         grouping = self.grouping(levels)
         if need.persons is None:
             return grouping.rows, grouping.rows
@@ -248,18 +246,11 @@ class Lattice:
         ]
 
 
-def _below(lower: Levels, levels: Levels) -> bool:
-    return all(one <= other for one, other in zip(lower, levels, strict=True))
-
-
-# The levels of generalisation, one for each column, that lose least of all that keep the promise.
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """The best levels.
 
-    labels: the class of each row, numbered from 0; -1 of a row that is suppressed.
+    labels: the class of each row, numbered from 0; -1 if it is suppressed.
     """
 
     levels: Levels
@@ -268,11 +259,11 @@ class Found:
 
 
 def full_domain(lattice: Lattice, need: Need, measure: Measure, most: int = 0) -> Found:
-    """The levels with the least loss of all that keep what is needed.
+    """The levels with the least loss of all that meet the condition.
 
     Guarantee
-        No other levels lose less; of those that lose as little, the first that the search meets,
-        which follows from how often each combination of values occurs, not from the order of rows.
+        No other such levels lose less; of equals, the first in the order of the search, which
+        follows from how often each combination of values occurs, not from the order of rows.
 
     Parameters
         most: how many rows may be suppressed.
@@ -301,7 +292,7 @@ def full_domain(lattice: Lattice, need: Need, measure: Measure, most: int = 0) -
                 seen.add(higher)
                 heapq.heappush(waiting, (bound, sum(higher), higher))
     if best is None:
-        raise Fault("the whole table as one class does not keep what it must")
+        raise Fault("the whole table as one class does not meet the condition")
     loss, levels, classes = best
     labels, count = lattice.labels(levels)
     number = np.full(count, -1, np.int64)
@@ -310,7 +301,8 @@ def full_domain(lattice: Lattice, need: Need, measure: Measure, most: int = 0) -
 
 
 def _kept(lattice: Lattice, levels: Levels, need: Need, most: int) -> tuple[Numbers, int] | None:
-    """The classes that are published, and how many rows are not; None if these are too many."""
+    """The classes that are published, and the number of suppressed rows; None if these are too
+    many."""
     units, rows = lattice.units(levels, need)
     if not need.looks_inside:
         good = units >= need.k
@@ -325,21 +317,21 @@ def _kept(lattice: Lattice, levels: Levels, need: Need, most: int) -> tuple[Numb
 
 
 def _close(need: Need, labels: Numbers, good: Flags) -> Flags:
-    """Those classes that are also close to all that is published, which changes with each that is
-    left out."""
+    """Those classes that are also close to all published rows, which change with each class that is
+    suppressed."""
     while need.t is not None and good.any():
         rows = np.flatnonzero(good[labels])
-        found, dense = np.unique(labels[rows], return_inverse=True)
-        near = need.of(rows).close(dense.astype(np.int64).reshape(-1), found.size)
+        dense = _codes(labels[rows])
+        near = need.of(rows).close(dense.codes, dense.count)
         if near.all():
             break
         good = good.copy()
-        good[found[~near]] = False
+        good[np.flatnonzero(good)[~near]] = False
     return good
 
 
 class _Pairs:
-    """Which levels may keep k, by what every two columns show on their own."""
+    """Which levels may keep k, judged by every two columns on their own."""
 
     def __init__(self, lattice: Lattice, need: Need, most: int) -> None:
         self._least: dict[tuple[int, int], list[int]] = {}
@@ -357,7 +349,7 @@ class _Pairs:
             lowest.append(level)
         self.lowest: Levels = tuple(lowest)
         for one, other in itertools.combinations(range(len(top)), 2):
-            keeps(_with(top, {one: 0, other: 0}))  # the others are made of its classes
+            keeps(_with(top, {one: 0, other: 0}))  # the others join its classes
             level, least = top[other], []
             for first in range(lowest[one], top[one] + 1):
                 while level > lowest[other] and keeps(_with(top, {one: first, other: level - 1})):

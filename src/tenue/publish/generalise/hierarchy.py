@@ -1,7 +1,7 @@
-"""A column as it is recoded: values in one fixed order, of which a run becomes one text.
+"""A column that is generalised: values in one fixed order, of which a run becomes one text.
 
-Every value has a code, its place in the order of the declared domain. A recoded value stands for a
-run of codes, from low to high. Nothing here but `codes` was read from rows.
+Every value has a code, its position in the order of the declared domain. A generalised value stands
+for a run of codes, from low to high. Nothing here but `codes` depends on rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Run = tuple[Numbers, Numbers]
 """The low and the high end of each of several runs of codes."""
 
 MOST_LEVELS = 8
-"""Into so many levels a domain of numbers is divided, if the holder states no widths."""
+"""The levels of a domain of numbers, if the holder states no widths."""
 
 _UNIT = 30
 _BITS = 32
@@ -60,15 +60,15 @@ class Scale(abc.ABC):
 
     @abc.abstractmethod
     def penalty(self, low: Numbers, high: Numbers) -> Numbers:
-        """How much of the domain each run is, of `whole`; 0 if it is one value."""
+        """The part of the domain in each run, of `whole`; 0 if it is one value."""
 
     @abc.abstractmethod
     def texts(self, low: Numbers, high: Numbers) -> list[str]:
-        """How each run is written; different for different runs."""
+        """The text of each run; different for different runs."""
 
     @abc.abstractmethod
     def centres(self, low: Numbers, high: Numbers) -> Cells:
-        """What stands for each run where a value is needed, as in the measure of a risk."""
+        """A value for each run where one is needed, as in the measure of a risk."""
 
     @abc.abstractmethod
     def levels(self, codes: Numbers, widths: Sequence[int] = ()) -> list[Run]:
@@ -89,8 +89,8 @@ class Scale(abc.ABC):
     def share(self, low: Numbers, high: Numbers) -> Numbers:
         """The penalty of each run over that of the whole, in whole parts of 2^30, rounded down."""
         shift = max(self.whole.bit_length() - _BITS, 0)
-        found: Numbers = ((self.penalty(low, high) >> shift) << _UNIT) // (self.whole >> shift)
-        return found
+        parts: Numbers = ((self.penalty(low, high) >> shift) << _UNIT) // (self.whole >> shift)
+        return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,17 +124,14 @@ class Line(Scale):
 
     def levels(self, codes: Numbers, widths: Sequence[int] = ()) -> list[Run]:
         top = self._column.steps
-        steps = widths or _doubled(top + 1)
-        runs = [(codes, codes)]
-        for width in steps:
-            low = codes // width * width
-            runs.append((low, np.minimum(low + (width - 1), top)))
-        return [*runs, (np.zeros_like(codes), np.full_like(codes, top))]
+        lows = [(codes // width * width, width) for width in widths or _doubled(top + 1)]
+        runs = [(low, np.minimum(low + (width - 1), top)) for low, width in lows]
+        return [(codes, codes), *runs, (np.zeros_like(codes), np.full_like(codes, top))]
 
 
 @dataclass(frozen=True, eq=False)
 class Flat(Scale):
-    """Categories without a taxonomy, and booleans: codes are places in the declared order."""
+    """Categories without a taxonomy, and booleans: codes are positions in the declared order."""
 
     @cached_property
     def codes(self) -> Numbers:
@@ -142,10 +139,9 @@ class Flat(Scale):
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        """One name of each category: those that are only written differently are one."""
+        """One name of each category: those that differ in spelling only are one."""
         first = np.unique(self._code_of, return_index=True)[1]
-        names = names_of(self.cells.column)
-        return tuple(names[place] for place in first.tolist())
+        return tuple(names_of(self.cells.column)[i] for i in first.tolist())
 
     @cached_property
     def _code_of(self) -> Numbers:
@@ -212,27 +208,23 @@ class Covered(Scale):
         return self.tree.leaves
 
     def penalty(self, low: Numbers, high: Numbers) -> Numbers:
-        found = self.tree.covering(low, high)
-        covered = self.tree.last[found] - self.tree.first[found] + 1
+        concept = self.tree.covering(low, high)
+        covered = self.tree.last[concept] - self.tree.first[concept] + 1
         return np.where(high > low, covered, 0)
 
     def texts(self, low: Numbers, high: Numbers) -> list[str]:
-        names = self.tree.names
-        return [names[concept] for concept in self.tree.covering(low, high).tolist()]
+        return [self.tree.names[concept] for concept in self.tree.covering(low, high).tolist()]
 
     def centres(self, low: Numbers, high: Numbers) -> Cells:
-        # its name without the mark that sets it apart from the category of the same name
+        # its name without the asterisk that distinguishes it from the category of the same name
         known = {*self._column.taxonomy.concepts, *self._column.categories}
         names = tuple(name if name in known else name.rstrip("*") for name in self.tree.names)
-        found = self.tree.covering(low, high)
-        return replace(self.cells, numbers=found, present=np.ones(low.size, np.bool_), labels=names)
+        numbers, present = self.tree.covering(low, high), np.ones(low.size, np.bool_)
+        return replace(self.cells, numbers=numbers, present=present, labels=names)
 
     def levels(self, codes: Numbers, widths: Sequence[int] = ()) -> list[Run]:
-        runs = []
-        for depth in range(self.tree.depth, -1, -1):
-            concept = self.tree.lines[codes, depth]
-            runs.append((self.tree.first[concept], self.tree.last[concept]))
-        return runs
+        concepts = [self.tree.lines[codes, depth] for depth in range(self.tree.depth, -1, -1)]
+        return [(self.tree.first[concept], self.tree.last[concept]) for concept in concepts]
 
     def offer(self, tally: Tally, k: int) -> Offer:
         return by_children(tally, k, self.share, self.tree)
@@ -249,26 +241,20 @@ def scale_of(cells: Cells) -> Scale:
 
 
 def _doubled(values: int) -> list[int]:
-    """Widths that grow by one power of two, in as few steps as `MOST_LEVELS` leaves room for."""
+    """Widths that grow by one power of two, in at most `MOST_LEVELS` levels."""
     factor = 2
     while factor ** (MOST_LEVELS - 1) < values:
         factor *= 2
-    widths, width = [], factor
-    while width < values:
-        widths.append(width)
-        width *= factor
-    return widths
-
-
-# -- A recoded column as it leaves: the text of each row's group -----------------------------------
+    widths = (factor**level for level in range(1, MOST_LEVELS))
+    return [width for width in widths if width < values]
 
 
 @dataclass(frozen=True, eq=False)
 class Recoded(Cells):
-    """The texts of one column: its numbers are groups, its labels what is written for them."""
+    """The texts of one column: its numbers are groups, its labels their texts."""
 
     def to_arrow(self) -> pyarrow.Array:
-        """Text, whatever type the source had: how it is stored says nothing of rows."""
+        """Text, whatever type the source had: the type reveals nothing of rows."""
         import pyarrow as pa
 
         return pa.array(self.labels, pa.string()).take(pa.array(self.numbers))
@@ -284,6 +270,5 @@ def recoded(scale: Scale, run: Run, labels: Numbers) -> Recoded:
 
 
 def centred(scale: Scale, run: Run, labels: Numbers) -> Cells:
-    """The column with what stands for each row's group where a value is needed."""
-    made = scale.centres(*run)
-    return replace(made, numbers=made.numbers[labels], present=made.present[labels])
+    """The column with a value for each row's group where one is needed."""
+    return scale.centres(*run).take(labels)

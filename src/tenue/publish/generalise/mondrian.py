@@ -1,19 +1,16 @@
-"""Mondrian: groups of k by splitting, level by level; rows at their edges left out.
+"""Mondrian: groups of k by splitting, level by level; rows at their edges are suppressed.
 
-Of all columns by which a group can be split, the one is taken that leaves its values least open; a
-group is final when no split leaves k units, l values and distance t in every part. Groups of a
-level do not depend on each other, so that a level is one pass over the rows.
+Each group is split by the column that gains most certainty about its values; a group is final when
+no split leaves k units, l values and distance t in every part. Groups of a level do not depend on
+each other, so that a level is one pass over the rows for each column, which counts how often each
+value occurs in each group, in order. Memory grows with the number of groups, not of rows.
+
+A suppressed row costs as much as one of which every value may be anything, so that none is
+suppressed unless the other rows gain more than that. The largest gain for each row comes first.
 
 Source
     LeFevre, DeWitt and Ramakrishnan 2006 (Mondrian), with the gain in certainty for the width, and
     splits of categories along their taxonomy.
-
-A row that is left out costs as much as one of which every value may be anything, so that none is
-unless those who stay gain more than that. What gains most for each row that it costs comes first.
-
-The groups are those of `multidimensional`, numbered alike: a level is one pass for each column,
-which counts how often each value occurs in each group, in order. What is held grows with the number
-of groups, not with that of rows.
 """
 
 from __future__ import annotations
@@ -62,16 +59,16 @@ def multidimensional(scales: Sequence[Scale], need: Need) -> Numbers:
     rows, node, count, done = np.arange(labels.size), labels.copy(), 1, 0
     while rows.size:
         persons = None if need.persons is None else need.persons[rows]
-        level = Level(node, count, persons, [column.scale.codes[rows] for column in columns])
+        level = Level(node, count, persons)
+        codes = np.stack([scale.codes[rows] for scale in scales], axis=1)
         offers = [column.offer(level, rows, need.k) for column in columns]
-        chosen = _chosen(offers, level, rows, labels, need)
-        final = chosen[node] == NONE
-        done = _settle(labels, rows, node, chosen, done)
-        part = _parts(offers, chosen, level)
-        many = np.where(chosen == NONE, 0, _of_chosen([one.parts for one in offers], chosen))
-        start = np.cumsum(many) - many
-        rows, node = rows[~final], (start[node] + part)[~final]
-        count = int(many.sum())
+        choice = _Choice(offers, level, rows, codes, labels, need)
+        split = Split.of(offers, choice.columns(), done)
+        final = split.column[node] == NONE
+        labels[rows[final]] = split.label[node[final]]
+        done += int((split.column == NONE).sum())
+        rows, node = rows[~final], split.next(codes[~final], node[~final])
+        count = split.parts
         labels[rows] = done + node
     return labels
 
@@ -86,114 +83,87 @@ def runs_of(scale: Scale, labels: Numbers, rows: Numbers | None = None) -> Run:
     return np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
 
 
-def _chosen(
-    offers: Sequence[Offer], level: Level, rows: Numbers, labels: Numbers, need: Need
-) -> Numbers:
-    """The column by which each group is split, the first of the best; `NONE` if it is final."""
-    gains = np.stack([offer.gain for offer in offers])
-    every = np.arange(level.count)
-    if not need.looks_inside:
-        best = np.argmax(gains, axis=0)
-        return np.where(gains[best, every] == NONE, NONE, best)
-    chosen = np.full(level.count, NONE)
-    while True:
-        best = np.argmax(gains, axis=0)
-        tried = np.where((chosen == NONE) & (gains[best, every] != NONE), best, NONE)
-        if (tried == NONE).all():
-            break
-        lacking, _ = _lacking(offers, tried, level, rows, labels, need)
-        tried[lacking] = NONE
-        chosen = np.where(tried == NONE, chosen, tried)
-        gains[best, every] = NONE
-    return chosen if need.persons is None else _steady(offers, chosen, level, rows, labels, need)
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The column by which each group of a level is split, `NONE` if it is final.
 
-
-def _steady(
-    offers: Sequence[Offer],
-    chosen: Numbers,
-    level: Level,
-    rows: Numbers,
-    labels: Numbers,
-    need: Need,
-) -> Numbers:
-    """Those splits that together leave all groups as needed.
-
-    A person with rows in two groups counts in both, so that a split changes the whole to which t
-    compares every group, also those that are final.
+    rows, codes: of each row of the level its number in the table, and its code in each column.
+    labels: the group of each row of the table.
     """
-    while (chosen != NONE).any():
-        lacking, others = _lacking(offers, chosen, level, rows, labels, need)
-        if lacking.size:
-            chosen = chosen.copy()
-            chosen[lacking] = NONE
-        elif others:
-            return np.full(level.count, NONE)
-        else:
-            break
-    return chosen
+
+    offers: Sequence[Offer]
+    level: Level
+    rows: Numbers
+    codes: Numbers
+    labels: Numbers
+    need: Need
+
+    def columns(self) -> Numbers:
+        """The first of the best columns whose split keeps what is needed."""
+        chosen, gains = _best(self.offers)
+        if not self.need.looks_inside:
+            return chosen
+        tried, chosen = chosen, np.full(self.level.count, NONE)
+        while (tried != NONE).any():
+            gains[tried, np.arange(tried.size)] = NONE  # groups that are not tried never will be
+            lacking, _ = self._lacking(tried)
+            tried[lacking] = NONE
+            chosen = np.where(tried == NONE, chosen, tried)
+            best = np.where(gains.max(axis=0) == NONE, NONE, np.argmax(gains, axis=0))
+            tried = np.where(chosen == NONE, best, NONE)
+        return chosen if self.need.persons is None else self._together(chosen)
+
+    def _together(self, chosen: Numbers) -> Numbers:
+        """Those splits that together leave all groups as needed.
+
+        A person with rows in two groups counts in both, so that a split changes the whole to which
+        t compares every group, also those that are final.
+        """
+        while (chosen != NONE).any():
+            lacking, others = self._lacking(chosen)
+            if lacking.size:
+                chosen = chosen.copy()
+                chosen[lacking] = NONE
+            elif others:
+                return np.full(self.level.count, NONE)
+            else:
+                break
+        return chosen
+
+    def _lacking(self, tried: Numbers) -> tuple[Numbers, bool]:
+        """The groups that lack l or t in some part; and whether a group that is not split does."""
+        split, node = Split.of(self.offers, tried, 0), self.level.node
+        mine = tried[node] != NONE
+        groups = int(self.labels.max()) + 1
+        attempt = self.labels.copy()
+        attempt[self.rows[mine]] = groups + split.next(self.codes[mine], node[mine])
+        present, dense = np.unique(attempt, return_inverse=True)
+        dense, many = dense.astype(np.int64).reshape(-1), present.size
+        fails = present[~(self.need.diverse(dense, many) & self.need.close(dense, many))]
+        home = np.repeat(np.arange(tried.size), np.diff(split.start, append=split.parts))
+        return np.unique(home[fails[fails >= groups] - groups]), bool((fails < groups).any())
 
 
-def _lacking(
-    offers: Sequence[Offer],
-    tried: Numbers,
-    level: Level,
-    rows: Numbers,
-    labels: Numbers,
-    need: Need,
-) -> tuple[Numbers, bool]:
-    """The groups that lack l or t in some part; and whether a group that is not split does."""
-    split = tried[level.node] != NONE
-    many = np.where(tried == NONE, 0, _of_chosen([one.parts for one in offers], tried))
-    start = np.cumsum(many) - many
-    part = _parts(offers, tried, level)
-    groups = int(labels.max()) + 1
-    attempt = labels.copy()
-    attempt[rows[split]] = groups + (start[level.node] + part)[split]
-    found, dense = np.unique(attempt, return_inverse=True)
-    dense = dense.astype(np.int64).reshape(-1)
-    fails = found[~(need.diverse(dense, found.size) & need.close(dense, found.size))]
-    home = np.repeat(np.arange(level.count), many)
-    return np.unique(home[fails[fails >= groups] - groups]), bool((fails < groups).any())
+def _best(offers: Sequence[Offer]) -> tuple[Numbers, Numbers]:
+    """The best column of each group, the first of equals, `NONE` if no column splits it; and the
+    gain of every column."""
+    gains = np.stack([offer.gain for offer in offers])
+    best = np.argmax(gains, axis=0)
+    return np.where(gains[best, np.arange(best.size)] == NONE, NONE, best), gains
 
-
-def _parts(offers: Sequence[Offer], chosen: Numbers, level: Level) -> Numbers:
-    """The part of each row's group in which it comes to be."""
-    part = np.zeros(level.node.size, np.int64)
-    for column, offer in enumerate(offers):
-        mine = np.flatnonzero(chosen[level.node] == column)
-        if mine.size:
-            part[mine] = offer.rule.part(level.node[mine], level.codes[column][mine])
-    return part
-
-
-def _of_chosen(each: Sequence[Numbers], chosen: Numbers) -> Numbers:
-    found: Numbers = np.stack(each)[np.maximum(chosen, 0), np.arange(chosen.size)]
-    return found
-
-
-def _settle(labels: Numbers, rows: Numbers, node: Numbers, chosen: Numbers, done: int) -> int:
-    """Numbers the groups that are final; returns how many there are by now."""
-    final = chosen == NONE
-    number = done + np.cumsum(final) - 1
-    mine = final[node]
-    labels[rows[mine]] = number[node[mine]]
-    return done + int(final.sum())
-
-
-# -- Rows at the edge of a group are left out where that makes the rest more precise ---------------
 
 OUT = -1
-"""The group of a row that is left out."""
+"""The group of a suppressed row."""
 
 _WHOLE = 2**30
 
 
 @dataclass(frozen=True, eq=False)
 class _Edge:
-    """Of each group the rows to leave out: those with a code outside `low` to `high` in a column.
+    """Of each group the rows to suppress: those with a code outside `low` to `high` in a column.
 
-    worth: what that gains for each row that it costs, 0 if nothing.
-    rows: how many rows it costs.
+    worth: the gain for each suppressed row, 0 if there is none.
+    rows: how many rows are suppressed.
     """
 
     worth: Numbers
@@ -204,20 +174,20 @@ class _Edge:
 
 
 def suppressed(scales: Sequence[Scale], labels: Numbers, need: Need, most: int) -> Numbers:
-    """The group of each row, `OUT` of those that are left out, at most so many.
+    """The group of each row, `OUT` if it is suppressed, as at most `most` rows are.
 
     Guarantee
-        Whoever stays is in a group that still has k units, l values and distance t. Which rows are
-        left out does not depend on their order; confidential values forbid it, or nothing.
+        All other rows are in groups that still have k units, l values and distance t. The
+        suppressed rows do not depend on the order of rows; confidential values decide nothing but
+        whether rows may be suppressed.
     """
     columns = [Ranked.of(scale) for scale in scales]
     labels = labels.copy()
     while most > 0:
         stay = np.flatnonzero(labels != OUT)
-        found = _edges(columns, stay, labels[stay], need)
-        taken = _affordable(columns, found, labels, most)
-        fewer = _without(columns, found, taken, labels)
-        fewer = _permitted(need, labels, fewer)
+        edge = _edges(columns, stay, labels[stay], need)
+        taken = _affordable(columns, edge, labels, most)
+        fewer = _permitted(need, labels, _without(columns, edge, taken, labels))
         lost = int((fewer == OUT).sum() - (labels == OUT).sum())
         if lost == 0:
             break
@@ -228,8 +198,7 @@ def suppressed(scales: Sequence[Scale], labels: Numbers, need: Need, most: int) 
 def _edges(columns: Sequence[Ranked], stay: Numbers, node: Numbers, need: Need) -> _Edge:
     """The best edge of each group, the first of equals."""
     count = int(node.max()) + 1
-    persons = None if need.persons is None else need.persons[stay]
-    level = Level(node, count, persons)
+    level = Level(node, count, None if need.persons is None else need.persons[stay])
     tallies = [Tally.of(level, column.ranks[stay], column.values) for column in columns]
     ends = [(tally.code[tally.first], tally.code[tally.last]) for tally in tallies]
     shares = [c.scale.share(*end) for c, end in zip(columns, ends, strict=True)]
@@ -239,10 +208,10 @@ def _edges(columns: Sequence[Ranked], stay: Numbers, node: Numbers, need: Need) 
         low, high = ends[place]
         below, above = tally.units_beside()
         size, inner = tally.upto[tally.last], tally.last[tally.node]
-        here, after = np.arange(tally.node.size), np.minimum(np.arange(tally.node.size) + 1, inner)
+        after = np.minimum(np.arange(tally.node.size) + 1, inner)
         for kept, gone, first, last in (
             (above, tally.upto, tally.code[after], high[tally.node]),
-            (below, size[tally.node] - tally.upto, low[tally.node], tally.code[here]),
+            (below, size[tally.node] - tally.upto, low[tally.node], tally.code),
         ):
             rest = size[tally.node] - gone
             gain = rest * (shares[place][tally.node] - column.scale.share(first, last))
@@ -257,39 +226,31 @@ def _edges(columns: Sequence[Ranked], stay: Numbers, node: Numbers, need: Need) 
     return best
 
 
-def _affordable(columns: Sequence[Ranked], found: _Edge, labels: Numbers, most: int) -> Numbers:
-    """The groups whose edges are left out: the best first, as long as rows may be left out."""
-    stay = labels != OUT
-    runs = [
-        end[found.worth > 0]
-        for column in columns
-        for end in runs_of(column.scale, labels, np.flatnonzero(stay))
-    ]
-    groups = np.flatnonzero(found.worth > 0)
-    order = np.lexsort((*reversed(runs), -found.worth[groups]))  # groups differ in their runs
+def _affordable(columns: Sequence[Ranked], edge: _Edge, labels: Numbers, most: int) -> Numbers:
+    """The groups whose edges are suppressed: the best first, as long as `most` rows allow."""
+    stay, groups = np.flatnonzero(labels != OUT), np.flatnonzero(edge.worth > 0)
+    runs = [end[groups] for column in columns for end in runs_of(column.scale, labels, stay)]
+    order = np.lexsort((*reversed(runs), -edge.worth[groups]))  # groups differ in their runs
     taken = []
     for group in groups[order].tolist():
-        if found.rows[group] <= most:
+        if edge.rows[group] <= most:
             taken.append(group)
-            most -= int(found.rows[group])
+            most -= int(edge.rows[group])
     return np.array(taken, np.int64)
 
 
-def _without(columns: Sequence[Ranked], found: _Edge, taken: Numbers, labels: Numbers) -> Numbers:
-    chosen = np.zeros(found.worth.size + 1, np.bool_)  # one more, for those that are out
-    chosen[taken] = True
+def _without(columns: Sequence[Ranked], edge: _Edge, taken: Numbers, labels: Numbers) -> Numbers:
+    rows = np.flatnonzero(np.isin(labels, taken))
+    group = labels[rows]
+    codes = np.stack([column.scale.codes[rows] for column in columns])
+    code = codes[edge.column[group], np.arange(rows.size)]
     fewer = labels.copy()
-    for place, column in enumerate(columns):
-        rows = np.flatnonzero(chosen[labels])
-        rows = rows[found.column[labels[rows]] == place]
-        group, codes = labels[rows], column.scale.codes[rows]
-        outside = (codes < found.low[group]) | (codes > found.high[group])
-        fewer[rows[outside]] = OUT
+    fewer[rows[(code < edge.low[group]) | (code > edge.high[group])]] = OUT
     return fewer
 
 
 def _permitted(need: Need, labels: Numbers, fewer: Numbers) -> Numbers:
-    """What may be left out as far as l and t go; nothing at all if some group is then too far."""
+    """The rows that l and t allow to suppress; none at all if some group is then too far."""
     if not need.looks_inside:
         return fewer
     count = int(labels.max()) + 1
@@ -300,19 +261,17 @@ def _permitted(need: Need, labels: Numbers, fewer: Numbers) -> Numbers:
     return fewer if need.of(stay).close(fewer[stay], count).all() else labels
 
 
-# -- Groups of k by splitting, level by level, of rows that are read in passes ---------------------
-
 _FAR = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One level: what becomes of each of its groups.
+    """The splits of the groups of one level.
 
-    column: by which column it is split; `NONE` if it is final.
+    column: by which column each is split; `NONE` if it is final.
     start: the first of its parts, among the groups of the next level.
     label: its number, if it is final.
-    rules: of each column, in which part a value comes to be.
+    rules: of each column, to which part a value belongs.
     parts: how many groups the next level has.
     """
 
@@ -322,14 +281,23 @@ class Split:
     rules: Sequence[Rule]
     parts: int
 
+    @classmethod
+    def of(cls, offers: Sequence[Offer], column: Numbers, done: int) -> Split:
+        """The splits by these columns, where `done` groups are final already."""
+        final = column == NONE
+        parts = np.stack([offer.parts for offer in offers])[column, np.arange(column.size)]
+        many = np.where(final, 0, parts)
+        label, rules = done + np.cumsum(final) - 1, [offer.rule for offer in offers]
+        return cls(column, np.cumsum(many) - many, label, rules, int(many.sum()))
+
     def next(self, codes: Numbers, group: Numbers) -> Numbers:
         """The group of the next level of each row, none of whose groups is final."""
-        found = self.start[group]
+        parts = self.start[group]
         for column, rule in enumerate(self.rules):
             mine = np.flatnonzero(self.column[group] == column)
             if mine.size:
-                found[mine] += rule.part(group[mine], codes[mine, column])
-        return found
+                parts[mine] += rule.part(group[mine], codes[mine, column])
+        return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +306,7 @@ class Groups:
 
     sizes: how many rows each has.
     runs: of each column the least and the greatest code of each group.
-    levels: how they came to be.
+    levels: the splits that led to them.
     """
 
     sizes: Numbers
@@ -347,23 +315,18 @@ class Groups:
 
     def labels(self, codes: Numbers) -> Numbers:
         """The group of each row, numbered from 0."""
-        found = np.empty(len(codes), np.int64)
+        labels = np.empty(len(codes), np.int64)
         rows, group = np.arange(len(codes)), np.zeros(len(codes), np.int64)
         for level in self.levels:
             final = level.column[group] == NONE
-            found[rows[final]] = level.label[group[final]]
+            labels[rows[final]] = level.label[group[final]]
             rows, group = rows[~final], group[~final]
             group = level.next(codes[rows], group)
-        return found
+        return labels
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """How each group of a level would be split by one column, and the ends of its values."""
-
-    offer: Offer
-    low: Numbers
-    high: Numbers
+_Column = tuple[Offer, Numbers, Numbers]
+"""How each group of a level would be split by one column, and the ends of its values."""
 
 
 def split_in_passes(
@@ -381,13 +344,15 @@ def split_in_passes(
     done = 0
     with ExitStack() as before:
         width = len(scales)
-        live = before.enter_context(passes.map(_with_root, [*sizes, 1]))
+        root = passes.map(lambda codes: np.pad(codes, ((0, 0), (0, 1))), [*sizes, 1])
+        live = before.enter_context(root)
         while live.rows:
             rows_of = np.concatenate([part[1] for part in live.tally(lambda r: [r[:, width]])])
             columns = [_column(live, j, width, scale, rows_of, k) for j, scale in enumerate(scales)]
-            level = _level([one.offer for one in columns], done)
+            offers = [offer for offer, *_ in columns]
+            level = Split.of(offers, _best(offers)[0], done)
             final = level.column == NONE
-            ends = [end[final] for one in columns for end in (one.low, one.high)]
+            ends = [end[final] for _, *ends in columns for end in ends]
             settled.append((rows_of[final], *ends))
             levels.append(level)
             done += int(final.sum())
@@ -400,31 +365,15 @@ def split_in_passes(
     return Groups(counted, list(zip(ends[::2], ends[1::2], strict=True)), levels)
 
 
-def _with_root(codes: Numbers) -> Numbers:
-    return np.append(codes, np.zeros((len(codes), 1), np.int64), axis=1)
-
-
 def _onward(level: Split, width: int) -> Callable[[Numbers], Numbers]:
     """The rows of groups that are split, each with its new group."""
 
     def make(rows: Numbers) -> Numbers:
-        stays = rows[level.column[rows[:, width]] != NONE]
-        group = level.next(stays, stays[:, width])
-        return np.column_stack([stays[:, :width], group])
+        open_ = rows[level.column[rows[:, width]] != NONE]
+        group = level.next(open_, open_[:, width])
+        return np.column_stack([open_[:, :width], group])
 
     return make
-
-
-def _level(offers: Sequence[Offer], done: int) -> Split:
-    """The best split of each group, the first of equals."""
-    gains = np.stack([offer.gain for offer in offers])
-    best, every = np.argmax(gains, axis=0), np.arange(gains.shape[1])
-    chosen = np.where(gains[best, every] == NONE, NONE, best)
-    parts = np.stack([offer.parts for offer in offers])[best, every]
-    many = np.where(chosen == NONE, 0, parts)
-    label = done + np.cumsum(chosen == NONE) - 1
-    rules = [offer.rule for offer in offers]
-    return Split(chosen, np.cumsum(many) - many, label, rules, int(many.sum()))
 
 
 def _column(live: Passes, column: int, width: int, scale: Scale, size: Numbers, k: int) -> _Column:
@@ -436,33 +385,29 @@ def _column(live: Passes, column: int, width: int, scale: Scale, size: Numbers, 
 
 def _by_children(counts: Iterator[Sequence[Numbers]], scale: Scale, k: int) -> _Column:
     """As `split.by_children`, some whole groups at a time; a group has few different categories."""
-    found: list[tuple[Offer, Numbers, Numbers]] = []
+    some: list[_Column] = []
     nothing = np.zeros(0, np.int64)
     for node, code, rows in whole_runs(counts, 1):
         begins = begins_of([node])
         values, ranks = np.unique(code, return_inverse=True)
-        local = node - node[0]
-        level = Level(nothing, begins.size)
-        keys = local * values.size + ranks.reshape(-1)
-        offer = scale.offer(Tally(level, nothing, values, keys, rows), k)
+        keys = (node - node[0]) * values.size + ranks.reshape(-1)
+        tally = Tally(Level(nothing, begins.size), nothing, values, keys, rows)
         ends = np.append(begins[1:], node.size) - 1
-        found.append((offer, code[begins], code[ends]))
-    offers, low, high = zip(*found, strict=True)
-    rules = [offer.rule for offer in offers if isinstance(offer.rule, Branches)]
+        some.append((scale.offer(tally, k), code[begins], code[ends]))
+    offers, low, high = zip(*some, strict=True)
     joined = Offer(
         np.concatenate([offer.gain for offer in offers]),
         np.concatenate([offer.parts for offer in offers]),
-        Branches.joined(rules),
+        Branches.joined([offer.rule for offer in offers if isinstance(offer.rule, Branches)]),
     )
-    return _Column(joined, np.concatenate(low), np.concatenate(high))
+    return joined, np.concatenate(low), np.concatenate(high)
 
 
 def _halved(counts: Iterator[Sequence[Numbers]], scale: Scale, size: Numbers, k: int) -> _Column:
     """As `split.halved`, one value after the other: a group may have very many."""
     groups = size.size
     off = np.full(groups, _FAR)
-    left = np.zeros(groups, np.int64)
-    low, cut, after, high = (np.zeros(groups, np.int64) for _ in range(4))
+    left, low, border, after, high = (np.zeros(groups, np.int64) for _ in range(5))
     group_before, reached = -1, 0
     for node, code, rows, next_code in _with_next(counts):
         begins = begins_of([node])
@@ -483,25 +428,20 @@ def _halved(counts: Iterator[Sequence[Numbers]], scale: Scale, size: Numbers, k:
         where = where[begins_of([node[where]])] if where.size else where  # the lowest of equals
         at = node[where]
         off[at], left[at] = away[where], upto[where]
-        cut[at], after[at] = code[where], next_code[where]
+        border[at], after[at] = code[where], next_code[where]
         group_before, reached = int(node[-1]), int(upto[-1])
-    offer = in_two(off < _FAR, size, left, (low, cut, after, high), scale.share)
-    return _Column(offer, low, high)
+    return in_two(off < _FAR, size, left, (low, border, after, high), scale.share), low, high
 
 
 def _with_next(
     counts: Iterator[Sequence[Numbers]],
 ) -> Iterator[tuple[Numbers, Numbers, Numbers, Numbers]]:
-    """Each entry with the value of the one that follows, in the next batch if need be."""
-    held: list[Numbers] | None = None
+    """Each entry with the value of the one that follows, in the next batch if necessary."""
+    last = [np.zeros(0, np.int64)] * 3
     for batch in counts:
-        joined = (
-            [*batch]
-            if held is None
-            else [np.append(one, more) for one, more in zip(held, batch, strict=True)]
-        )
-        if joined[0].size > 1:
-            yield joined[0][:-1], joined[1][:-1], joined[2][:-1], joined[1][1:]
-        held = [column[-1:] for column in joined]
-    if held is not None and held[0].size:
-        yield held[0], held[1], held[2], held[1]  # the last of its group is never cut behind
+        node, code, rows = (np.append(one, more) for one, more in zip(last, batch, strict=True))
+        if node.size > 1:
+            yield node[:-1], code[:-1], rows[:-1], code[1:]
+        last = [node[-1:], code[-1:], rows[-1:]]
+    if last[0].size:
+        yield last[0], last[1], last[2], last[1]  # no group is split behind its last entry

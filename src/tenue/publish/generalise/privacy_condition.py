@@ -1,8 +1,8 @@
-"""What must hold of every class: k units, and l and t of confidential columns.
+"""The condition on every class: k units, and l and t of confidential columns.
 
-Measured as `tenue.evaluate.check` measures, of all classes at once: missing values are left out, a
-class in which nothing is present has one value, the blank, and distance 0, and a person with
-several rows counts once for each different value.
+Measured as `tenue.evaluate.check` does, for all classes at once: missing values do not count, a
+class of missing values only has one value, the blank, and distance 0, and a person with several
+rows counts once for each different value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Secret:
-    """A confidential column: the place of each row's value among the different ones, -1 if missing.
+    """A confidential column: the rank of each row's value among the different ones, -1 if missing.
 
     ordered: whether values lie on a line, as for the earth mover's distance of numbers and dates.
     """
@@ -38,10 +38,11 @@ class Secret:
 
 @dataclass(frozen=True, eq=False)
 class Need:
-    """What every class must have.
+    """The condition that every class must meet.
 
-    k: so many units at least.
-    l, t: so many values of each confidential column, and so small a distance from the whole table.
+    k: the least number of units.
+    l: the least number of values of each confidential column.
+    t: the largest distance of each confidential column from the whole table.
     persons: whose each row is; None if each row is a person.
     """
 
@@ -57,7 +58,7 @@ class Need:
         return self.l is not None or self.t is not None
 
     def of(self, rows: Numbers) -> Need:
-        """The same need, of these rows alone."""
+        """The same condition on these rows alone."""
         confidential = [replace(one, codes=one.codes[rows]) for one in self.confidential]
         persons = None if self.persons is None else self.persons[rows]
         return replace(self, confidential=confidential, persons=persons)
@@ -73,9 +74,7 @@ class Need:
     def units(self, labels: Numbers, count: int) -> Numbers:
         """How many units each class has."""
         groups = Groups(labels, count)
-        if self.persons is None:
-            return groups.sizes
-        return groups.units(Codes(self.persons, int(self.persons.max()) + 1))
+        return groups.sizes if self.persons is None else groups.units(_codes(self.persons))
 
     def diverse(self, labels: Numbers, count: int) -> Flags:
         """Whether each class has l values of every confidential column."""
@@ -88,25 +87,23 @@ class Need:
         """Whether each class is within t of all these rows, in every confidential column."""
         holds = np.ones(count, np.bool_)
         for secret in self.confidential if self.t is not None else ():
-            groups, values = Groups(labels, count), _values(secret)
+            groups, values = Groups(labels, count), _codes(secret.codes)
             if self.persons is not None:
-                held = holdings(groups, values, Codes(self.persons, int(self.persons.max()) + 1))
+                held = holdings(groups, values, _codes(self.persons))
                 groups, values = held.groups, held.values
             assert self.t is not None  # noqa: S101 - there is a t in this loop
             holds &= ~beyond(counted(groups, values), self.t, ordered=secret.ordered)
         return holds
 
     def _diverse(self, secret: Secret, groups: Groups) -> Flags:
-        values = _values(secret)
+        values = _codes(secret.codes)
         if self.persons is None:
             many = distinct_values(counted(groups, values))
         else:
-            many = needed_values(
-                holdings(groups, values, Codes(self.persons, int(self.persons.max()) + 1))
-            )
+            many = needed_values(holdings(groups, values, _codes(self.persons)))
         enough: Flags = many >= (self.l or 1)
         return enough
 
 
-def _values(secret: Secret) -> Codes:
-    return Codes(secret.codes, int(secret.codes.max(initial=-1)) + 1)
+def _codes(codes: Numbers) -> Codes:
+    return Codes(codes, int(codes.max(initial=-1)) + 1)

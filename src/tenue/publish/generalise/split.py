@@ -1,8 +1,8 @@
 """How groups could be split by one column, all groups of a level at once.
 
-What is looked at is how often each value occurs in each group, never the order of rows, so that the
-same people give the same groups however a file is sorted. Every part has at least k units; where
-several splits would do, the first in the order of the domain is taken.
+Splits depend on how often each value occurs in each group, never on the order of rows, so that the
+same people give the same groups however a file is sorted. Every part has at least k units; of equal
+splits, the first in the order of the domain is taken.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,22 +33,20 @@ class Level:
     node: the group of each row, numbered from 0; none is empty.
     count: how many groups there are.
     persons: whose each row is; None if each row is a person.
-    codes: of each column by which groups may be split, the value of each row.
     """
 
     node: Numbers
     count: int
     persons: Numbers | None = None
-    codes: Sequence[Numbers] = ()
 
     @cached_property
     def members(self) -> tuple[Numbers, Numbers]:
-        """Each person of each group: which one it is of each row, and the group of each."""
+        """Each person of each group: the one of each row, and the group of each."""
         if self.persons is None:
             return np.arange(self.node.size), self.node
         many = int(self.persons.max(initial=0)) + 1
-        found, which = np.unique(self.node * many + self.persons, return_inverse=True)
-        return which.reshape(-1), found // many
+        members, which = np.unique(self.node * many + self.persons, return_inverse=True)
+        return which.reshape(-1), members // many
 
     @cached_property
     def units(self) -> Numbers:
@@ -111,10 +108,10 @@ class Tally:
         total = np.cumsum(self.rows)
         return total - (total[self.first] - self.rows[self.first])[self.node]
 
-    def entry(self, rows: Numbers) -> Numbers:
-        """The entry of each of these rows."""
-        key = self.level.node[rows] * self.values.size + self.ranks[rows]
-        return np.searchsorted(self.keys, key)
+    @property
+    def entries(self) -> Numbers:
+        """The entry of each row."""
+        return np.searchsorted(self.keys, self.level.node * self.values.size + self.ranks)
 
     def units_beside(self) -> tuple[Numbers, Numbers]:
         """How many units have a row at each entry or below it, and how many have one above it.
@@ -136,12 +133,6 @@ class Tally:
         return begun, self.level.units[self.node] - ended
 
 
-class Rule(Protocol):
-    """In which part of its group a value comes to be, of groups that can be split."""
-
-    def part(self, group: Numbers, code: Numbers) -> Numbers: ...
-
-
 @dataclass(frozen=True, eq=False)
 class Borders:
     """Two parts; `border` is the greatest value of the lower one, by group."""
@@ -156,7 +147,7 @@ class Borders:
 class Branches:
     """Parts by the concept that covers a value.
 
-    below: on which depth of the tree that is, by group.
+    below: the depth of that concept in the tree, by group.
     keys: each group and concept that occurs, as one number, in order.
     parts: the part of each.
     """
@@ -181,8 +172,12 @@ class Branches:
     def part(self, group: Numbers, code: Numbers) -> Numbers:
         concept = self.tree.lines[code, self.below[group]]
         key = group * len(self.tree.names) + concept
-        found: Numbers = self.parts[np.searchsorted(self.keys, key)]
-        return found
+        parts: Numbers = self.parts[np.searchsorted(self.keys, key)]
+        return parts
+
+
+Rule = Borders | Branches
+"""The part of its group to which a value belongs, of groups that can be split."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +187,7 @@ class Offer:
     gain: by how much that shrinks the share of the domain that its values may be, summed over rows;
         `NONE` of a group that cannot be split.
     parts: into how many parts.
-    rule: which part a value is in.
+    rule: to which part a value belongs.
     """
 
     gain: Numbers
@@ -201,7 +196,7 @@ class Offer:
 
 
 def halved(tally: Tally, k: int, share: Share) -> Offer:
-    """Two parts, low and high values: the cut that is nearest to the middle row."""
+    """Two parts, low and high values, with the border nearest to the middle row."""
     below, above = tally.units_beside()
     first, last, node = tally.first, tally.last, tally.node
     size = tally.upto[last]
@@ -210,11 +205,11 @@ def halved(tally: Tally, k: int, share: Share) -> Offer:
     least = np.minimum.reduceat(off, first)
     can = least < _FAR
     where = np.flatnonzero(off == np.where(can, least, NONE)[node])
-    cut = first.copy()
-    cut[node[where][::-1]] = where[::-1]  # the lowest of equals
-    after = np.minimum(cut + 1, last)
-    ends = tally.code[first], tally.code[cut], tally.code[after], tally.code[last]
-    return in_two(can, size, tally.upto[cut], ends, share)
+    border = first.copy()
+    border[node[where][::-1]] = where[::-1]  # the lowest of equals
+    after = np.minimum(border + 1, last)
+    ends = tally.code[first], tally.code[border], tally.code[after], tally.code[last]
+    return in_two(can, size, tally.upto[border], ends, share)
 
 
 def in_two(
@@ -231,11 +226,11 @@ def in_two(
         size, left: how many rows it has, and its lower part.
         ends: the least and the greatest value of each part, in order.
     """
-    low, cut, after, high = ends
+    low, border, after, high = ends
     gain = size * share(low, high)
-    gain -= left * share(low, cut)
+    gain -= left * share(low, border)
     gain -= (size - left) * share(after, high)
-    return Offer(np.where(can, gain, NONE), np.where(can, 2, 1), Borders(cut))
+    return Offer(np.where(can, gain, NONE), np.where(can, 2, 1), Borders(border))
 
 
 def by_children(tally: Tally, k: int, share: Share, tree: Tree) -> Offer:
@@ -252,10 +247,10 @@ def by_children(tally: Tally, k: int, share: Share, tree: Tree) -> Offer:
     branch = np.cumsum(np.append(True, fresh)) - 1
     home = tally.node[begin]
     units = _units(tally, branch, home.size)
-    small = units < k
+    small, count = units < k, tally.level.count
     pool = np.where(small, home, home.size + np.arange(home.size))
-    lonely = np.bincount(home[small], minlength=tally.level.count) > 0
-    lonely &= _pooled(tally, branch, home, small) < k
+    pooled = _units(tally, np.where(small, home, count)[branch], count + 1)[:count]
+    lonely = (np.bincount(home[small], minlength=count) > 0) & (pooled < k)
     smallest = np.lexsort((units, small, home))
     joins = smallest[np.flatnonzero(np.append(True, np.diff(home[smallest])))]
     joins = joins[lonely & ~small[joins]]
@@ -264,46 +259,31 @@ def by_children(tally: Tally, k: int, share: Share, tree: Tree) -> Offer:
     fits[home[joins]] = True
     _, part_of = np.unique(pool + home * (2 * home.size), return_inverse=True)
     part_of = part_of.reshape(-1)
-    start = np.full(tally.level.count, part_of.size)
+    start = np.full(count, part_of.size)
     np.minimum.at(start, home, part_of)
     many = np.bincount(home[np.unique(part_of, return_index=True)[1]], minlength=start.size)
     can = fits & (many > 1)
     gain = tally.upto[tally.last] * share(low, high) - _kept(tally, part_of[branch], share)
 
-    order = np.argsort(home * len(tree.names) + child[begin])
-    keys = (home * len(tree.names) + child[begin])[order]
-    rule = Branches(tree, below, keys, (part_of - start[home])[order])
+    keys = home * len(tree.names) + child[begin]
+    order = np.argsort(keys)
+    rule = Branches(tree, below, keys[order], (part_of - start[home])[order])
     return Offer(np.where(can, gain, NONE), np.where(can, many, 1), rule)
 
 
-def _units(tally: Tally, branch: Numbers, count: int) -> Numbers:
-    """How many units each branch has."""
-    if tally.level.persons is None:
-        begin = np.flatnonzero(np.diff(branch, prepend=-1))
-        return np.add.reduceat(tally.rows, begin)
-    return _distinct(tally, branch[tally.entry(np.arange(tally.ranks.size))], count)
-
-
-def _pooled(tally: Tally, branch: Numbers, home: Numbers, small: NDArray[np.bool_]) -> Numbers:
-    """How many units the small branches of each group have together."""
-    count = tally.level.count
-    if tally.level.persons is None:
-        inside = small[branch]
-        weights = np.where(inside, tally.rows, 0)
-        return np.add.reduceat(weights, tally.first)
-    of_row = branch[tally.entry(np.arange(tally.ranks.size))]
-    return _distinct(tally, np.where(small[of_row], home[of_row], count), count + 1)[:count]
-
-
-def _distinct(tally: Tally, part: Numbers, count: int) -> Numbers:
+def _units(tally: Tally, part: Numbers, count: int) -> Numbers:
+    """How many units each part has, given the part of each entry."""
     persons = tally.level.persons
-    assert persons is not None  # noqa: S101 - asked where rows are of persons
+    if persons is None:
+        units = np.zeros(count, np.int64)
+        np.add.at(units, part, tally.rows)
+        return units
     many = int(persons.max(initial=0)) + 1
-    return np.bincount(np.unique(part * many + persons) // many, minlength=count)
+    return np.bincount(np.unique(part[tally.entries] * many + persons) // many, minlength=count)
 
 
 def _kept(tally: Tally, part: Numbers, share: Share) -> Numbers:
-    """What is left of each group's loss once it is split into these parts, each a run or a pool."""
+    """The loss of each group once it is split into these parts, each a run or a pool."""
     count = int(part.max()) + 1
     low, high = np.full(count, _FAR), np.full(count, NONE)
     np.minimum.at(low, part, tally.code)

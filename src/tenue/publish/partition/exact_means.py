@@ -1,4 +1,4 @@
-"""The numbers that a partition reads: points, one for each row, and means without an order.
+"""The points that a partition reads, one for each row, and means that depend on no order.
 
 Distances and means are computed in double precision in one defined way, so that two programs that
 follow the definition agree to the last bit, and with them every choice between near-equal records:
@@ -9,7 +9,7 @@ follow the definition agree to the last bit, and with them every choice between 
   the largest magnitude between 1/2 and 1 (exact; it keeps squares from overflowing);
 * a squared distance adds the squared differences column after column, each operation rounded once
   and none fused;
-* a mean divides an exact sum. Each value is cut into three whole numbers of 32 bits, the rest below
+* a mean divides an exact sum. Each value becomes three whole numbers of 32 bits, the rest below
   2^-96 of the largest magnitude is dropped, and whole numbers are added: no order of adding and
   subtracting changes them. Integer tables therefore have the correctly rounded mean.
 """
@@ -30,7 +30,7 @@ GRAIN = 2.0**32
 WHOLE = 2**53
 """Up to here doubles hold every whole number."""
 GRAINS = 3
-"""A value is cut into this many whole numbers, each worth one GRAIN-th of the one before."""
+"""The whole numbers of a value, each worth one GRAIN-th of the one before."""
 
 Points = NDArray[np.float64]
 Sums = NDArray[np.int64]
@@ -74,7 +74,7 @@ def cut(points: Points) -> Sums:
 
 
 def centroid(sums: Sums, count: int | NDArray[np.int64]) -> Points:
-    """The mean of `count` values whose cut parts add up to `sums`; or several such means.
+    """The mean of `count` values whose parts (`cut`) add up to `sums`; or several such means.
 
     Example
         >>> points = np.array([[0.5, 0.25], [0.75, 0.25]])
@@ -111,15 +111,15 @@ def numbers_of(X: ArrayLike) -> Points:
 
 
 def _from_the_least(given: NDArray[Any]) -> NDArray[Any]:
-    """Columns with a number beyond 2^53 less their least one; the others as they are."""
+    """Subtracts the least number of each column that has one beyond 2^53."""
     lows, highs = given.min(axis=0), given.max(axis=0)
     far = [max(-int(low), int(high)) > WHOLE for low, high in zip(lows, highs, strict=True)]
     if not any(far):
         return given
     points = given.astype(np.float64)
-    for place in np.flatnonzero(far):
+    for j in np.flatnonzero(far):
         # wraps round as it should: the difference is never negative
-        points[:, place] = given[:, place].astype(np.uint64) - lows[place].astype(np.uint64)
+        points[:, j] = given[:, j].astype(np.uint64) - lows[j].astype(np.uint64)
     return points
 
 

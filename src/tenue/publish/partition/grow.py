@@ -1,26 +1,23 @@
 """Groups that are diverse in a confidential column, or like the whole table in it.
 
-A stratum holds neighbours in the order of a confidential column. A group with one unit from each of
-k strata of n units is at earth mover's distance at most (n - k) / (2 (n - 1) k) from the table, if
-all values differ; with ties it may be farther, and is measured. Inside the strata the units nearest
-to each other by quasi-identifiers are taken, as MDAV takes them.
-
-Source
-    Soria-Comas, Domingo-Ferrer, Sánchez and Martínez, t-closeness through microaggregation, IEEE
-    Transactions on Knowledge and Data Engineering 27 (2015): t-closeness first.
-
-A group that falls short joins the group of the record nearest to its centre, the first group that
-falls short first. Measured as `tenue.evaluate.check` measures: missing values are left out, a group
-in which nothing is present has one value, the blank, and distance 0, and a person with several rows
+A group that does not meet the condition joins the group of the record nearest to its centre, one
+group after the other. Measured as `tenue.evaluate.check` does: missing values do not count, a group
+of missing values only has one value, the blank, and distance 0, and a person with several rows
 counts once for each different value.
 
 Similar people have similar confidential values, so groups of them are far from the whole table, and
 may have to grow until few are left. For t, groups with one unit of each stratum of a confidential
-column are tried too, and grow where they must; of all partitions the one is taken whose groups are
-closest together.
+column are tried too, and grow where they must; the partition with the closest groups is taken.
+
+A stratum holds neighbours in the order of a confidential column. A group with one unit from each of
+k strata of n units is at earth mover's distance at most (n - k) / (2 (n - 1) k) from the table, if
+all values differ; with ties it may be farther, and is measured. Inside the strata the units nearest
+to each other by quasi-identifiers are taken, as in MDAV.
 
 Source
-    Thesis, section 3.3.1, closing remark; l-diversity and t-closeness: section 2.8.
+    Soria-Comas, Domingo-Ferrer, Sánchez and Martínez, t-closeness through microaggregation, IEEE
+    Transactions on Knowledge and Data Engineering 27 (2015): t-closeness first. Thesis, section
+    3.3.1, closing remark; l-diversity and t-closeness: section 2.8.
 """
 
 from __future__ import annotations
@@ -49,10 +46,10 @@ def strata_for(t: Fraction, units: int) -> int:
 def stratified(orders: Sequence[NDArray[np.float64]], counts: Sequence[int]) -> list[Rows]:
     """The strata of one column, each divided into those of the next column, and so on.
 
-    Where units are left over, the strata in the middle have one more: there it moves least.
+    Units left over go to the strata in the middle, where they change least.
 
     Parameters
-        orders: for each column where every unit stands in its order.
+        orders: for each column the position of every unit in its order.
         counts: how many strata each column has.
     """
     strata: list[Rows] = [np.arange(orders[0].size)]
@@ -68,15 +65,15 @@ def stratified(orders: Sequence[NDArray[np.float64]], counts: Sequence[int]) -> 
 def _divided(units: Rows, count: int) -> list[Rows]:
     least, more = divmod(units.size, count)
     begin = (count - more) // 2
-    sizes = [least + (begin <= place < begin + more) for place in range(count)]
+    sizes = [least + (begin <= i < begin + more) for i in range(count)]
     return np.split(units, np.cumsum(sizes)[:-1])
 
 
 def one_of_each(space: Space, strata: Sequence[Rows]) -> Numbers:
-    """The group of each unit: one unit of each stratum, as near to each other as may be.
+    """The group of each unit: one unit of each stratum, as near to each other as possible.
 
     Groups start alternately from the live unit farthest from the centre of all, and from the one
-    farthest from that. Whoever is left over when a stratum is used up is labelled -1.
+    farthest from that. Units left over when a stratum is used up are labelled -1.
     """
     labels = np.full(space.size, -1, np.int64)
     groups = min(part.size for part in strata)
@@ -107,15 +104,13 @@ def one_of_each(space: Space, strata: Sequence[Rows]) -> Numbers:
 
 
 def _least_in_each(away: Distances, ends: Numbers) -> Numbers:
-    """The place of the least distance in each stretch, the first among equals."""
+    """The index of the least distance in each stretch, the first among equals."""
     starts = np.concatenate(([0], ends[:-1]))
     least = np.repeat(np.minimum.reduceat(away, starts), ends - starts)
-    found = np.flatnonzero(away == least)
-    places: Numbers = found[np.searchsorted(found, starts)]
-    return places
+    minima = np.flatnonzero(away == least)
+    first: Numbers = minima[np.searchsorted(minima, starts)]
+    return first
 
-
-# Groups grow until a confidential column is diverse, or like the whole table, in each of them.
 
 Places = NDArray[np.float64]
 
@@ -124,10 +119,10 @@ _TRIED = 50
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What one confidential column must be in every group.
+    """The condition on one confidential column in every group.
 
-    codes: the place of each row's value among the different values of the table, in order; -1 where
-        the value is missing.
+    codes: the rank of each row's value among the different values of the table; -1 where the value
+        is missing.
     ordered: whether values lie on a line, as for the earth mover's distance of numbers and dates.
     l: the least number of different values, or None.
     t: the largest earth mover's distance from the whole table, or None.
@@ -142,13 +137,13 @@ class Wanted:
     persons: Numbers | None = None
 
     def holds(self, rows: Numbers) -> bool:
-        """Whether a group of these rows is as wanted."""
-        codes = self._told(rows)
+        """Whether a group of these rows meets the condition."""
+        codes = self._values(rows)
         if self.l is not None and self._different(rows, codes) < self.l:
             return False
         return self.t is None or codes.size == 0 or self.distance(codes) <= self.t
 
-    def _told(self, rows: Numbers) -> Numbers:
+    def _values(self, rows: Numbers) -> Numbers:
         """The values of these rows, each person's once."""
         codes = self.codes[rows]
         present = codes >= 0
@@ -165,15 +160,15 @@ class Wanted:
         return int(values_in(self.codes[rows], together, self.persons[rows])[0])
 
     def order(self, persons: Numbers | None) -> Places:
-        """Where each unit stands in the order of values: a person at the mean of his rows."""
+        """The position of each unit in the order of values: of a person, the mean of their rows."""
         if persons is None:
             return self.codes.astype(np.float64)
-        found: Places = np.bincount(persons, self.codes) / np.bincount(persons)
-        return found
+        means: Places = np.bincount(persons, self.codes) / np.bincount(persons)
+        return means
 
     @cached_property
     def _whole(self) -> Numbers:
-        return np.bincount(self._told(np.arange(self.codes.size)))
+        return np.bincount(self._values(np.arange(self.codes.size)))
 
     def distance(self, codes: Numbers) -> Fraction:
         """The earth mover's distance of these values from the whole column, exactly."""
@@ -193,12 +188,13 @@ class Wanted:
 def close_groups(
     space: Space, labels: Numbers, k: int, wanted: Sequence[Wanted], persons: Numbers | None = None
 ) -> Numbers:
-    """Groups of at least k units that are as wanted; refused if one single group is too few.
+    """Groups of at least k units that meet the conditions; refused if even one single group does
+    not.
 
     Parameters
-        space: where the units lie, one record for each.
-        labels: groups by quasi-identifiers alone, from which the others must be better.
-        wanted: what must hold of the rows.
+        space: one record for each unit.
+        labels: groups by quasi-identifiers alone, which the result improves upon.
+        wanted: the conditions on the rows of every group.
         persons: whose each row is; None if each row is a unit.
     """
     best = grown(space, labels, wanted, persons)
@@ -222,7 +218,8 @@ def close_groups(
 def _stratifications(
     units: int, k: int, wanted: Sequence[Wanted], persons: Numbers | None
 ) -> Iterator[tuple[list[Places], list[int]]]:
-    """How to divide by each column for which there is a t; and by all, one inside the other."""
+    """The orders and numbers of strata of each column that has a t; and of all, one inside the
+    other."""
     columns = [(column.order(persons), column.t) for column in wanted if column.t is not None]
     orders = [order for order, _ in columns]
     counts = [strata_for(t, units) for _, t in columns]
@@ -236,7 +233,7 @@ def _stratifications(
 def _settled(
     space: Space, labels: Numbers, wanted: Sequence[Wanted], persons: Numbers | None
 ) -> Numbers:
-    """Whoever is in no group joins the nearest that stays as wanted, or else the nearest."""
+    """Units in no group join the nearest that then meets the conditions, or else the nearest."""
     free = np.flatnonzero(labels < 0)
     if free.size == 0:
         return labels
@@ -268,20 +265,12 @@ def _spread(space: Space, labels: Numbers) -> float:
 def grown(
     space: Space, labels: Numbers, wanted: Sequence[Wanted], persons: Numbers | None = None
 ) -> Numbers:
-    """The groups after as many have joined as it takes; refused if one single group is too few.
-
-    Parameters
-        space: where the units lie, one record for each.
-        labels: the group of each unit, numbered from 0.
-        wanted: what must hold of the rows.
-        persons: whose each row is; None if each row is a unit.
-    """
+    """Groups, joined until they meet the conditions; parameters and refusals of `close_groups`."""
     everybody = np.arange(wanted[0].codes.size)
     for column in wanted:
         if not column.holds(everybody):
-            if column.persons is None:
-                raise refuse("publish.fewer-than-l-values", column=column.name, l=column.l)
-            raise refuse("publish.fewer-than-l-suffice", column=column.name, l=column.l)
+            word = "values" if column.persons is None else "suffice"
+            raise refuse(f"publish.fewer-than-l-{word}", column=column.name, l=column.l)
     labels = labels.copy()
     units = _members(labels)
     rows = units if persons is None else _members(labels[persons])
@@ -295,10 +284,9 @@ def grown(
         other = int(labels[np.argmin(distances)])
         labels[units[group]] = other
         units[other] = np.concatenate([units[other], units[group]])
-        if persons is None:
-            rows[other] = units[other]
-        else:
-            rows[other] = np.concatenate([rows[other], rows[group]])
+        rows[other] = (
+            units[other] if persons is None else np.concatenate([rows[other], rows[group]])
+        )
         if other in short:
             if _hold(wanted, rows[other]):
                 short.remove(other)

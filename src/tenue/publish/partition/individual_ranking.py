@@ -3,10 +3,10 @@
 On a sorted column MDAV takes its groups from the two ends, so it needs one sort and then about one
 step for each record.
 
-Cutting ranks so that equal values fall into two groups tells more than 1/k, for which of them fell
-where depends on whose they are. So do cuts that depend on the order of rows. Here the cuts are a
-function of the sorted pairs (value, number of units) alone: every table with the same values has
-the same cuts, whoever has which value.
+If equal values fell into two groups, the group of each would depend on whose it is, which reveals
+more than 1/k. So would groups that depend on the order of rows. Here groups are a function of the
+sorted pairs (value, number of units) alone: every table with the same values has the same groups,
+independently of who has which value.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def individual_ranking(values: ArrayLike, k: int, *, method: str = "mdav") -> Pa
 
 
 def univariate_mdav(column: Points, k: int) -> NDArray[np.int64]:
-    """The labels that `plain.mdav` gives to a table of this one column."""
+    """The labels of `mdav_reference.mdav` for a table of this one column."""
     order, ordered = _ranked(column)
     starts = np.append(np.flatnonzero(np.diff(ordered, prepend=-np.inf)), column.size)
     values = ordered if starts.size > column.size else ordered[starts[:-1]]
@@ -96,7 +96,7 @@ def two_ended(k: int, labels: Any, values: Any, order: Any, starts: Any, heads: 
     label = 0
 
     def grains(value: float) -> tuple[int, int, int]:
-        """One value cut as in `points.cut`."""
+        """The parts of one value, as in `exact_means.cut`."""
         rest = value * GRAIN
         first = int(rest)
         rest = (rest - first) * GRAIN
@@ -293,16 +293,11 @@ def _one_column(values: ArrayLike) -> NDArray[Any]:
     raise refuse("publish.not-one-column")
 
 
-# Groups of one column in which equal values stay together, for values that change places.
-
-# Below this many steps the interpreter is done before the compiled code is loaded.
-
-
 class Classes(NamedTuple):
     """The different values of a column, in order.
 
-    codes: for each unit, the place of its value among them.
-    line: where each value lies, so that what is close on the line is close in meaning.
+    codes: for each unit, the rank of its value among them.
+    line: the position of each value; values close on the line are close in meaning.
     """
 
     codes: NDArray[np.int64]
@@ -314,7 +309,7 @@ def whole_values(classes: Classes, k: int, different: int = 1) -> Partition:
 
     Guarantee
         No value lies in two groups. The groups depend on the different values and on how many units
-        have each, on nothing else. Among such partitions none has a smaller sum of squared
+        have each, and on nothing else. Among such partitions none has a smaller sum of squared
         differences from the group means on the line, up to rounding. They are numbered from the
         smallest values up. Where there are fewer values than `different`, or fewer units than `k`,
         there is one group.
@@ -329,7 +324,7 @@ def whole_values(classes: Classes, k: int, different: int = 1) -> Partition:
         [0, 0, 0, 0, 1, 1]
 
     Source
-        Tenue's own, after thesis, section 3.3.3, whose cuts could part equal values.
+        Tenue's own, after thesis, section 3.3.3, whose groups could separate equal values.
     """
     counts = np.bincount(classes.codes, minlength=classes.line.size)
     return Partition(cut(classes.line, counts, k, different)[classes.codes])
@@ -347,15 +342,14 @@ def cut(
     Parameters
         line: the different values, in order.
         counts: how many units have each.
-        room: makes arrays of a name, a size and a type, as in files; in memory if not given.
+        room: creates an array of a name, a size and a type, as in files; by default in memory.
     """
     array = room or (lambda _name, size, kind: np.empty(size, kind))
     values = line.size
     least, begin = array("least", values + 1, np.float64), array("begin", values + 1, np.int64)
     least[:], begin[:] = np.inf, 0
-    fast = kernels() if values * min(k, values) >= COMPILED_FROM else None
-    if fast is not None:
-        fast.least_errors(k, different, line, counts, least, begin)
+    if values * min(k, values) >= COMPILED_FROM:
+        kernels().least_errors(k, different, line, counts, least, begin)
     else:
         listed = begin.tolist()
         state = line.tolist(), counts.tolist(), least.tolist()
@@ -375,8 +369,8 @@ def cut(
 def least_errors(k: int, different: int, line: Any, counts: Any, least: Any, begin: Any) -> None:
     """The least error of the first i values, and where the last group that reaches it begins.
 
-    From each place, ends are tried until what lies behind the first one that will do would make a
-    group of its own: then to split there is never worse.
+    From each start, ends are tried until the values behind the first admissible end would be a
+    group of their own: then to split there is never worse.
     """
     values = len(line)
     least[0] = 0.0

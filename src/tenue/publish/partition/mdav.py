@@ -2,7 +2,7 @@
 
 Distances depend on the record alone, and equal records leave in row order: the rule on ties never
 takes a later one first. So the live rows of a record are the rest of a list, and a search looks at
-different records only.
+different records only (`mdav_of_duplicates`).
 """
 
 from __future__ import annotations
@@ -27,12 +27,9 @@ Numbers = NDArray[np.int64]
 
 
 def mdav_of_duplicates(space: Space, kinds: Numbers, k: int) -> Numbers:
-    """What `plain.mdav` gives for these records.
+    """The groups of `mdav_reference.mdav` for these records.
 
-    Parameters
-        space: where all rows lie.
-        kinds: which record each row has, numbered from 0 without gaps; rows of one kind must lie
-            at the same place.
+    kinds: the record of each row, numbered from 0 without gaps; rows of one kind have equal values.
     """
     live = _Live(space, kinds)
     labels = np.full(space.size, -1, np.int64)
@@ -75,7 +72,7 @@ class _Live:
         self._places: Rows = self._rows[self._heads]  # a row of each kind, live or not
 
     def distances(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far each live kind is from a point."""
+        """The distance of each live kind from a point."""
         return self._space.distances(self._places[self._alive], point)
 
     def farthest(self, distances: NDArray[np.float64]) -> int:
@@ -91,7 +88,7 @@ class _Live:
         wanted = k - 1
         taken = [np.array([seed])]
         if wanted:
-            # each kind has a row at least, but for the seed's own
+            # each kind has at least one row, except for the seed's own
             limit = np.partition(distances, min(k, distances.size) - 1)[min(k, distances.size) - 1]
             near = np.flatnonzero(distances <= limit)
             near = near[np.argsort(distances[near], kind="stable")]
@@ -115,8 +112,6 @@ class _Live:
         np.add.at(self._heads, self._kinds[chosen], 1)
         return chosen
 
-
-# -- MDAV: groups of k similar records, from the outside in ----------------------------------------
 
 # n² × columns / k: above this the plain algorithm takes longer than loading the compiled one.
 COMPILED_FROM = 250_000_000
@@ -147,7 +142,7 @@ def mdav(X: ArrayLike | Records, k: int, scale: Sequence[object] | None = None) 
 
     Source
         Thesis, Algorithm 2.1; ties go to the first row, also for the second seed. How means and
-        distances are rounded: `points`. Categories: `mixed`.
+        distances are rounded: `exact_means`. Categories: `mixed_records`.
     """
     points, semantic = placed(X, scale)
     k = enough_rows(points, k)
@@ -161,10 +156,8 @@ def mdav(X: ArrayLike | Records, k: int, scale: Sequence[object] | None = None) 
         return Partition(univariate_mdav(points[:, 0], k))
     if n * n * columns >= COMPILED_FROM * k:
         return Partition(kernels().mdav(points, k))
-    return Partition(mdav_reference.mdav(mdav_reference.Euclidean(points), k))
+    return Partition(mdav_reference.mdav(Euclidean(points), k))
 
-
-# V-MDAV: groups that grow from k to 2k - 1 records where the next record clearly belongs.
 
 GAIN = Fraction(1, 5)
 """The gain factor for scattered records."""
@@ -189,7 +182,7 @@ def v_mdav(
     fewer than 2k - 1 records; means are those before anybody joined in this way.
 
     One rule is added to the published algorithm, which can exceed 2k - 1: a group does not take one
-    of exactly k free records. The last group can then always take in whoever is left.
+    of exactly k free records. The last group can then always take in the remaining records.
 
     Parameters
         X: a matrix of finite numbers, one row for each record; or `records` of any columns.
@@ -256,7 +249,7 @@ def grow(space: Space, k: int, squared_gain: float) -> NDArray[np.int64]:
 
 
 def settle(space: Space, labels: NDArray[np.int64], k: int) -> None:
-    """Gives each record labelled -1 the nearest group that has room; there always is one."""
+    """Gives each record labelled -1 the nearest group with room; there always is one."""
     free = np.flatnonzero(labels < 0)
     if free.size == 0:
         return

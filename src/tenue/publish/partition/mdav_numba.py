@@ -1,4 +1,4 @@
-"""The same groups as `plain`, without looking at every record: about n^1.3 instead of n^2.
+"""The groups of `mdav_reference`, without looking at every record: about n^1.3 instead of n^2.
 
 Live records lie in the leaves of a k-d tree. Each node knows the tight box of its live records,
 the greatest squared distance of any of them to an old centre (`reach`), and its lowest row.
@@ -17,8 +17,8 @@ Equal distances are decided by row, and the lowest row of a node is part of ever
 tables full of duplicates are not slower. Where the dimension defeats the tree, every leaf is
 visited: that is brute force, and no slower than the plain algorithm.
 
-What calls each other stands in this one long file, because numba's cache on disk notices a change
-of the file a function is in, not of the files it calls.
+Functions that call each other are in this one long file, because numba's cache on disk notices a
+change of the file a function is in, not of the files it calls.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def tighten(tree: PointTree, v: int) -> None:
 
 @compiled
 def join(tree: PointTree, v: int) -> bool:
-    """Fits a node to its two children; tells whether anything changed."""
+    """Fits a node to its two children; returns whether anything changed."""
     columns = len(tree.width) or tree.points.shape[1]
     node, left, right = tree.node, 2 * v + 1, 2 * v + 2
     changes: int = 0
@@ -380,7 +380,7 @@ def remove(tree: PointTree, row: int) -> None:
 
 @compiled
 def refit(tree: PointTree, v: int) -> None:
-    """Fits a leaf, and what stands above it, to the live records."""
+    """Fits a leaf, and the nodes above it, to the live records."""
     tighten(tree, v)
     while v > 0:
         v = (v - 1) >> 1
@@ -504,12 +504,12 @@ def _v_mdav(
 
 
 def mdav(points: Points, k: int) -> Numbers:
-    """What `plain.mdav` gives for these points, record by record."""
+    """The groups of `mdav_reference.mdav` for these points, record by record."""
     return _mdav(*_padded(points), k)
 
 
 def v_mdav(points: Points, seeds: NDArray[np.intp], k: int, squared_gain: float) -> Numbers:
-    """What `v_mdav.grow` gives for these points; `seeds` are all rows, the farthest first."""
+    """The groups of `mdav.grow` for these points; `seeds` are all rows, the farthest first."""
     return _v_mdav(*_padded(points), seeds, k, squared_gain)
 
 

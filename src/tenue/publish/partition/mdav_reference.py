@@ -1,7 +1,7 @@
-"""MDAV written down plainly: the definition that every faster version must meet, record by record.
+"""MDAV in its plain form: the definition that every faster version must meet, record by record.
 
-It needs no compiler and no tree; each step looks at every record that is still live. The steps ask
-nothing of the records but distances and centres, so any `Space` will do.
+It needs no compiler and no tree; each step looks at every live record. The steps need only
+distances and centres of the records, so any `Space` is accepted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Distances = NDArray[np.float64]
 
 
 class Space(Protocol):
-    """Where records lie: all that a partition needs to know of them.
+    """The distances and centres of records, which are all that a partition needs.
 
     Distances may be any increasing function of the real ones; they are compared, never added.
     """
@@ -26,7 +26,7 @@ class Space(Protocol):
     size: int
 
     def tally(self, rows: Rows) -> Sums:
-        """Whole numbers that add up over records: what the centre of records depends on."""
+        """Whole numbers that add up over records, and from which their centre follows."""
         ...
 
     def centre(self, tally: Sums, count: int) -> Points:
@@ -34,11 +34,11 @@ class Space(Protocol):
         ...
 
     def record(self, row: int) -> Points:
-        """Where one record lies."""
+        """The point of one record."""
         ...
 
     def distances(self, rows: Rows, point: Points) -> Distances:
-        """How far each of these records is from a point."""
+        """The distance of each of these records from a point."""
         ...
 
     def centres(self, labels: NDArray[np.int64]) -> Space:

@@ -1,9 +1,9 @@
-"""Records of numbers and categories together: what a partition reads of a table with a schema.
+"""Records of numbers and categories together, as a partition reads them from a table with a schema.
 
 The distance of two records is that of equation 6.7: the root of the sum, over the columns, of the
 squared distance divided by the squared diameter of the column's *declared* domain. Numbers, dates
-and booleans have their plain difference; categories with a taxonomy their semantic distance, and
-the centre of several is the least marginal concept. Categories without a taxonomy are as far apart
+and booleans have their difference; categories with a taxonomy their semantic distance, and the
+centre of several is the least marginal concept. Categories without a taxonomy are as far apart
 as the domain allows, so each is a corner of a simplex, and the centre of several has their shares.
 """
 
@@ -28,31 +28,28 @@ _BLOCK = 1 << 14
 
 
 class Meaning:
-    """The concepts of a taxonomy by number, and how far each lies from those that occur.
+    """The concepts of a taxonomy by number, and the distance of each from those that occur.
 
     Parameters
-        taxonomy: where the categories stand.
-        occurring: the concepts that occur, as places in `taxonomy.concepts`; records name them by
-            their places in this array.
+        taxonomy: of the categories.
+        occurring: the concepts that occur, as indices of `taxonomy.concepts`; records refer to them
+            by their indices in this array.
     """
 
     def __init__(self, taxonomy: Taxonomy, occurring: Numbers) -> None:
         self.taxonomy = taxonomy
         self.occurring = occurring
         self._rows: dict[int, Numbers] = {}
-        # One category, or several names for one concept: nothing to tell apart.
+        # One category, or several names for one concept: no two values differ.
         diameter = int(taxonomy.marginality_sensitivity * DISTANCE_STEPS)
         self._unit = 1.0 / diameter if diameter else 0.0
 
     def steps_from(self, concept: int) -> Numbers:
         """Rational distances from a concept to those that occur, in multiples of 2**-32."""
         if concept not in self._rows:
-            names = self.taxonomy.concepts
-            there = (names[int(place)] for place in self.occurring)
-            row = [
-                int(self.taxonomy.rational_distance(names[concept], name) * DISTANCE_STEPS)
-                for name in there
-            ]
+            names, distance = self.taxonomy.concepts, self.taxonomy.rational_distance
+            others = (names[int(number)] for number in self.occurring)
+            row = [int(distance(names[concept], other) * DISTANCE_STEPS) for other in others]
             self._rows[concept] = np.array(row, np.int64)
         return self._rows[concept]
 
@@ -88,12 +85,9 @@ class Meaning:
         return names.index(self.taxonomy.least_marginal(counted))
 
 
-# Records of numbers and categories together: what a partition reads of a table with a schema.
-
-
 @dataclass(frozen=True, eq=False)
 class Semantic:
-    """One column of categories with a taxonomy: the place of each record's concept in
+    """One column of categories with a taxonomy: the index of each record's concept in
     `meaning.occurring`."""
 
     meaning: Meaning
@@ -167,7 +161,7 @@ class Mixed:
 
 
 def kinds_of(coordinates: Points, semantic: Sequence[Semantic]) -> Numbers:
-    """Which of the different records each row has, numbered from 0."""
+    """The record of each row, numbered from 0."""
     columns = [*coordinates.T, *(column.codes for column in semantic)]
     kinds = np.zeros(coordinates.shape[0], np.int64)
     for column in columns:

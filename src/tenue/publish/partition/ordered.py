@@ -24,9 +24,9 @@ def ordered(X: ArrayLike, k: int, order: str = "hilbert", *, bounds: Bounds) -> 
     """Groups of exactly `k` records in the order of the Hilbert curve; the last has up to 2k - 1.
 
     Guarantee
-        The order is that of the declared domain: a record's place in it depends on no other row,
-        and rows decide nothing but between identical records. So one replaced record moves each
-        group by one record at most, and all of them together along a chain
+        The order is that of the declared domain: a record's position in it depends on no other row,
+        and the order of rows matters between identical records only. So one replaced record moves
+        each group by one record at most, and all of them together along a chain
         (`tn.sensitivity.chain`). The labels number the groups along the order. Not private by
         itself: the groups are those of the true records.
 
@@ -86,9 +86,7 @@ def clamped(points: Points, bounds: Bounds) -> Points:
     return np.asarray((np.clip(points, low, high) - low) / width)
 
 
-# -- Groups that are formed one after the other, each of the records nearest to a corner -----------
-
-_KEPT = 64  # so many orders of all records are remembered
+_KEPT = 64  # orders of all records that are remembered
 
 
 @checked_call
@@ -99,8 +97,8 @@ def reference_points(X: ArrayLike, k: int, *, bounds: Bounds) -> Partition:
     Guarantee
         The corners and the orders by distance from them are fixed by the declared domain, so one
         replaced record changes every group by one record at most. It may change every one of them:
-        the sums of N groups move by up to N times what one record can move a sum
-        (`tn.sensitivity.chain.separate`), and not by that of one group, as the thesis has it.
+        the sums of N groups move by up to N times as much as one record can move a sum
+        (`tn.sensitivity.chain.separate`), and not by as much as one group, as the thesis has it.
 
     Parameters
         X: a matrix of finite numbers, one row for each record and at most 16 columns.

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 class Partition:
     """Rows in groups: each row in exactly one, no group empty.
 
-    It says which rows stay together, and promises nothing about the table that is published from
-    it.
+    It promises nothing about the table that is published from it.
 
     Parameters
         labels: one whole number for each row, its group; the groups are 0, 1, 2, ... and none of
@@ -62,7 +61,7 @@ class Partition:
         return np.split(rows, np.cumsum(self.sizes)[:-1])
 
     def picture(self) -> Picture:
-        """What `tn.report.plot` draws: how many groups have how many rows."""
+        """The picture of `tn.report.plot`: how many groups have how many rows."""
         from ...report.figure import group_sizes
 
         size, times = np.unique(self.sizes, return_counts=True)

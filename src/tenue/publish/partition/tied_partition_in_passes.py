@@ -1,12 +1,13 @@
-"""The cuts of `whole_values` for a column that need not fit into memory.
+"""The groups of `whole_values` for a column that need not fit into memory.
 
-The different values come in order with their counts, and lie in files while the best cuts are
-found; what is held is where each group begins.
+The different values come in order with their counts, and are in files while the best groups are
+computed; only the first value of each group is in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.contract import Passes
+from ...engine.scratch import Scratch
 from ...schema import Bounded, Column
 from ..table.cells import Cells
-from ..table.parquet_output import private_folder
 from ..table.records import classes_of
 from .individual_ranking import cut
 
@@ -47,15 +48,15 @@ class Cuts:
 
 
 def column_cuts(passes: Passes, column: Column, k: int, different: int) -> Cuts:
-    """The groups of a column, which are those of `whole_values`.
+    """The groups of a column, the same as those of `whole_values`.
 
     Parameters
         passes: rows of the one column, numbered as `Coding` does; none is missing.
     """
     tally = passes.tally(lambda rows: [rows[:, 0]])
     if isinstance(column, Bounded):
-        with private_folder() as folder:
-            return cut_in_passes(tally, passes.rows, k, different, folder)
+        with closing(Scratch()) as scratch:
+            return cut_in_passes(tally, passes.rows, k, different, scratch.path)
     numbers, times = (np.concatenate(one) for one in zip(*tally, strict=True))
     occurring = Cells(column, numbers - 1, np.ones(numbers.size, np.bool_), None)
     classes = classes_of(occurring)
@@ -69,7 +70,7 @@ def column_cuts(passes: Passes, column: Column, k: int, different: int) -> Cuts:
 def cut_in_passes(
     tally: Iterator[Sequence[Numbers]], most: int, k: int, different: int, folder: Path
 ) -> Cuts:
-    """The groups that `whole_values` gives of the same numbers.
+    """The groups of `whole_values` for the same numbers.
 
     Parameters
         tally: the different numbers in order, and how many rows have each.
@@ -110,7 +111,7 @@ def cut_in_passes(
 
 def _means(value: Numbers, count: Numbers, starts: Numbers, sizes: Numbers) -> Numbers:
     """Exactly, a few groups at a time: sums may be beyond 64 bits."""
-    ends, found = np.append(starts[1:], value.size), np.empty(starts.size, np.int64)
+    ends, means = np.append(starts[1:], value.size), np.empty(starts.size, np.int64)
     for begin in range(0, starts.size, _FEW):
         end = min(begin + _FEW, starts.size)
         part = slice(starts[begin], ends[end - 1])
@@ -119,14 +120,14 @@ def _means(value: Numbers, count: Numbers, starts: Numbers, sizes: Numbers) -> N
         low = np.add.reduceat((value[part] & ((1 << _HALF) - 1)) * count[part], inside)
         sums = high.astype(object) * (1 << _HALF) + low.astype(object)
         units = sizes[begin:end].astype(object)
-        found[begin:end] = (2 * sums + units) // (2 * units)
-    return found
+        means[begin:end] = (2 * sums + units) // (2 * units)
+    return means
 
 
 def cut_classes(
     line: NDArray[np.float64], codes: Numbers, counts: Numbers, k: int, different: int
 ) -> Cuts:
-    """The same of few values, such as categories, whose places on the line are known.
+    """The same for few values, such as categories, whose positions on the line are known.
 
     Parameters
         line: where each class lies, in order.
@@ -138,8 +139,4 @@ def cut_classes(
     np.add.at(sizes, groups, counts)
     group_of = np.where(codes >= 0, groups[codes], 0)
 
-    def label(numbers: Numbers) -> Numbers:
-        found: Numbers = group_of[numbers]
-        return found
-
-    return Cuts(label, sizes, np.bincount(groups), int(counts.max()))
+    return Cuts(lambda numbers: group_of[numbers], sizes, np.bincount(groups), int(counts.max()))

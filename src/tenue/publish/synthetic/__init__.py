@@ -1,1 +1,1 @@
-"""Whole tables under differential privacy: one file for each way of drawing one."""
+"""Private tables: one file for each method of drawing one."""

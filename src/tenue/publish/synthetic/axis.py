@@ -1,16 +1,16 @@
 """What microaggregation reads of a column: its values or categories on a line, in steps.
 
-Whoever chooses a category for a group of rows scores every candidate c by its distances δ̃(c, v) to
-the rows' categories v, from one fixed table of whole numbers. A row that changes from v to w moves
-a score by at most D(v, w) = max over c of |δ̃(c, v) − δ̃(c, w)|. D obeys the triangle inequality
-whatever the table is, so on a line where neighbours are D apart no two categories lie closer than
-their D, and a walk along it in one direction is never longer than the line.
+The exponential mechanism that chooses a category for a group of rows scores every candidate c by
+its distances δ̃(c, v) to the rows' categories v, from one fixed table of whole numbers. A row that
+changes from v to w moves a score by at most D(v, w) = max over c of |δ̃(c, v) − δ̃(c, w)|. D obeys
+the triangle inequality whatever the table is, so on a line where neighbours are D apart no two
+categories lie closer than their D, and a walk along it in one direction is never longer than the
+line.
+
+Everything here is a function of the schema and of the record alone.
 
 Source
     Thesis, chapter 6, for the orders; the bound is argued above.
-
-Both kinds say how long their line is, where on it each record lies, and which order decides between
-records of one cell. Everything is a function of the schema and of the record alone.
 """
 
 from __future__ import annotations
@@ -44,20 +44,15 @@ class CategoryLine:
     @cached_property
     def metric(self) -> Numbers:
         """D(v, w): how far a row that changes from v to w can move a score."""
-        size = self.distances.shape[1]
-        found = np.zeros((size, size), np.int64)
-        for v in range(size):
-            apart = np.abs(self.distances - self.distances[:, v : v + 1])
-            found[v] = apart.max(axis=0)
-        return found
+        return np.array(
+            [np.abs(self.distances - column[:, None]).max(axis=0) for column in self.distances.T]
+        )
 
     @cached_property
     def positions(self) -> Numbers:
         """Where each category lies, in steps from the first: D cumulated along the order."""
-        if self.distances.shape[1] == 0:
-            return np.zeros(0, np.int64)
-        steps = np.abs(np.diff(self.distances, axis=1)).max(axis=0)
-        return np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
+        steps = np.diff(self.distances, axis=1, prepend=self.distances[:, :1])
+        return np.cumsum(np.abs(steps).max(axis=0))
 
     @property
     def length(self) -> int:
@@ -80,14 +75,13 @@ def taxonomy_line(taxonomy: Taxonomy, blank: bool = False) -> CategoryLine:
     names = [taxonomy.concept_of(label) for label in taxonomy.depth_first]
     table = np.zeros((len(names), len(names)), np.int64)
     if all(taxonomy.parents(name) == (taxonomy.root,) for name in names):
-        known = np.unique(names, return_inverse=True)[1].reshape(-1)  # one level: all equally far
-        apart = int(taxonomy.marginality_sensitivity * DISTANCE_STEPS)
-        table[known[:, None] != known[None, :]] = apart
+        concepts = np.unique(names, return_inverse=True)[1].reshape(-1)  # all equally far apart
+        diameter = int(taxonomy.marginality_sensitivity * DISTANCE_STEPS)
+        table[concepts[:, None] != concepts[None, :]] = diameter
     else:
-        for i, one in enumerate(names):
-            before = names[:i]
-            row = [int(taxonomy.rational_distance(one, other) * DISTANCE_STEPS) for other in before]
-            table[i, :i] = table[:i, i] = row
+        for i, name in enumerate(names):
+            exact = (taxonomy.rational_distance(name, other) for other in names[:i])
+            table[i, :i] = table[:i, i] = [int(distance * DISTANCE_STEPS) for distance in exact]
     return CategoryLine(_with_blank(table) if blank else table)
 
 
@@ -103,8 +97,6 @@ def _with_blank(table: Numbers) -> Numbers:
     return wider
 
 
-# What microaggregation reads of one column: its values on a line, in whole steps from one end.
-
 MOST_CATEGORIES = 2048
 """Every category is compared with every other."""
 
@@ -113,7 +105,7 @@ MOST_CATEGORIES = 2048
 class NumberLine:
     """A number, a date or a datetime.
 
-    place: which column of the places it is.
+    place: its column among the places.
     shift: how many of the last bits of a place are dropped, so that sums fit into 64 bits.
     """
 
@@ -142,7 +134,7 @@ class NumberLine:
         column = places[:, self.place]
         if self.axis.blank:
             column = np.where(column < self.axis.held, column, (self.axis.held - 1) // 2)
-        return np.asarray(column >> self.shift) if self.shift else column
+        return np.asarray(column >> self.shift)
 
     def positions(self, values: Numbers) -> Numbers:
         return values

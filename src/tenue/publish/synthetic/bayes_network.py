@@ -1,10 +1,9 @@
-"""A private table of many columns: columns first, then one table for each column that is added.
+"""A Bayesian network: columns first, then a noisy table for each further column.
 
-Everything here is made of released numbers and of rows that were drawn from them.
-
-Every column after the first is drawn from a noisy table of itself and one or two columns that are
-there already. Which, is chosen by the exponential mechanism: how far the true table is from what
-independence would give, less what its noise would cost.
+Every column after the first is drawn from a noisy table of itself and one or two columns drawn
+before. The exponential mechanism chooses them: the score is the distance of the true table from
+independence, less the expected sum of its noise. Everything else follows from released numbers and
+from rows that were drawn from them.
 """
 
 from __future__ import annotations
@@ -15,20 +14,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, Self
 
 import numpy as np
 
 from ...engine.contract import Passes
-from ...errors import refuse
 from ...mechanism.exponential_mechanism import Exponential
 from ...noise.source import Source
 from ...text import many
-from .binning import Binning, by_group, leanings
+from .binning import Binning, binned, by_group, leanings
 from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from .domain import Domain, Places
-from .independent_columns import Margin, columns_text, margins_error, margins_least, private_margins
-from .synthesis import Synthesis
+from .independent_columns import ColumnsFirst, Independent, Margin, private_margins
 
 _SMOOTH = 1e-3
 _SWEEPS = 30
@@ -52,10 +48,10 @@ def counted(parts: Sequence[Binning], family: Family, places: Places) -> Counts:
 
 
 def independent(parts: Sequence[Binning], family: Family, made: Places, rows: int) -> Weights:
-    """What the table would be if the child had nothing to do with its parents, in whole rows; from
-    the released distribution of the child and the parents as they were drawn.
+    """The table if the child were independent of its parents, in whole rows; from the released
+    distribution of the child and the parents as they were drawn.
 
-    rows: how many rows the table is about; a part of them may have been drawn so far.
+    rows: of the whole table; only a part of them may have been drawn so far.
     """
     shares = parts[0].weights / max(parts[0].weights.sum(), 1e-300)
     above = _across(_codes(parts[1:], family.parents, made), parts, rows)
@@ -66,7 +62,7 @@ def independent(parts: Sequence[Binning], family: Family, made: Places, rows: in
 class Conditional:
     """The released table of a family: noisy counts, fitted to the number of rows.
 
-    ordered: whether near values of the child are alike.
+    ordered: whether the values of the child are on a line.
     """
 
     family: Family
@@ -75,7 +71,7 @@ class Conditional:
     ordered: bool
 
     def column(self, made: Places, rows: int, source: Source) -> Counts:
-        """The child's values in rows whose parents are there."""
+        """The child's values in rows whose parents are drawn."""
         plain = independent(self.parts, self.family, made, rows)
         table = (1 - _SMOOTH) * self.table + _SMOOTH * np.maximum(plain, 1e-3)
         above = _codes(self.parts[1:], self.family.parents, made)
@@ -83,11 +79,11 @@ class Conditional:
         down = weights * (rows / max(weights.sum(), 1e-300))
         table = raked(table, down, _across(above, self.parts, rows))
         chance = table / np.maximum(table.sum(axis=0), 1e-300)
-        made_of = _drawn(chance, above, source)
+        groups = _drawn(chance, above, source)
         lean = None
         if self.ordered:
-            lean = leanings(table, 0, blank=self.parts[0].blank)[made_of, above]
-        return self.parts[0].drawn(made_of, source, lean)
+            lean = leanings(table, 0, blank=self.parts[0].blank)[groups, above]
+        return self.parts[0].drawn(groups, source, lean)
 
 
 @dataclass(frozen=True)
@@ -105,15 +101,10 @@ class Chained:
     def block(self, rows: range, source: Source) -> Places:
         if rows.start == 0:
             return self.first
-        made = sampled(self.margins, len(rows), source)
+        made = Independent(self.margins).block(rows, source)
         for table in self.tables:
             made[:, table.family.child] = table.column(made, self.rows, source)
         return made
-
-
-def sampled(margins: Sequence[Margin], rows: int, source: Source) -> Places:
-    """Rows of independent columns."""
-    return np.array([margin.sample(rows, source) for margin in margins]).T.copy()
 
 
 def _codes(parts: Sequence[Binning], columns: Sequence[int], table: Places) -> Counts:
@@ -124,14 +115,13 @@ def _codes(parts: Sequence[Binning], columns: Sequence[int], table: Places) -> C
 
 
 def _across(codes: Counts, parts: Sequence[Binning], rows: int) -> Weights:
-    """How many of all rows have each code of the parents, if these are a fair part of them."""
+    """The number of all rows with each code of the parents, if these are a fair sample."""
     wide = math.prod(groups.many for groups in parts[1:])
     return np.asarray(np.bincount(codes, minlength=wide) * (rows / codes.size))
 
 
 def raked(table: Weights, down: Weights, across: Weights) -> Weights:
-    """The table scaled to these sums of rows and columns, as nearly as it can be; the columns'
-    sums are met."""
+    """The table scaled to these sums of rows, as nearly as possible, and of columns, exactly."""
     made = table.astype(np.float64)
     for _ in range(_SWEEPS):
         made *= (down / np.maximum(made.sum(axis=1), 1e-300))[:, None]
@@ -140,7 +130,7 @@ def raked(table: Weights, down: Weights, across: Weights) -> Weights:
 
 
 def _drawn(chance: Weights, above: Counts, source: Source) -> Counts:
-    """A row of `chance` for each column that is named, rows of one column spread evenly."""
+    """A row of `chance` for each of these columns, the rows of a column spread evenly."""
     order, many = by_group(above, chance.shape[1], source)
     begin = np.cumsum(many) - many
     rank = np.empty(above.size, np.int64)
@@ -150,11 +140,9 @@ def _drawn(chance: Weights, above: Counts, source: Source) -> Counts:
     ends /= np.maximum(ends[-1], 1e-300)
     ends[-1] = 1.0
     line = (ends.T + np.arange(chance.shape[1])[:, None]).reshape(-1)
-    found = np.searchsorted(line, np.minimum(u, 1 - 2.0**-40) + above, side="right")
-    return np.asarray(np.clip(found - above * chance.shape[0], 0, chance.shape[0] - 1))
+    at = np.searchsorted(line, np.minimum(u, 1 - 2.0**-40) + above, side="right")
+    return np.asarray(np.clip(at - above * chance.shape[0], 0, chance.shape[0] - 1))
 
-
-# A private table of many columns: columns first, then one table for each column that is added.
 
 COLUMNS, MORE_COLUMNS, CHOICES = Fraction(55, 100), Fraction(72, 100), Fraction(5, 100)
 """The parts of epsilon for the columns, and for choices; the rest is for tables."""
@@ -166,14 +154,13 @@ _MOST_GROUPS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Network(Synthesis):
-    """Columns that hang together by a chain of small tables.
+class Network(ColumnsFirst):
+    """Columns that depend on each other through a chain of small tables.
 
     Guarantee
         `epsilon` in all: .55 of it for the columns, .05 for the choices, .40 for the tables; or
-        .72, .05 and .23 among many rows. One record
-        moves a table by 2 in the L1 norm, and so every score by 2 at most: what independence would
-        give is computed from released numbers.
+        .72, .05 and .23 among many rows. One record moves a table by 2 in the L1 norm, and so every
+        score by 2 at most: the table of independence is computed from released numbers.
 
     Source
         After Zhang, Cormode, Procopiuc, Srivastava and Xiao 2017 (PrivBayes).
@@ -182,32 +169,26 @@ class Network(Synthesis):
     name = "network"
     mechanism = "noisy columns, then a noisy table of each further column with one or two others"
     source = "Zhang et al. 2017 (PrivBayes), with discrete noise and expected tables from releases"
-
-    @classmethod
-    def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
-        if len(domain.axes) < 2:
-            raise refuse("publish.too-few-columns", by=cls.name, least=2)
-        return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
+    fewest = 2
 
     @property
     def steps(self) -> int:
-        """How many tables are made."""
+        """How many tables there are."""
         return len(self.domain.axes) - 1
 
     @property
     def columns_epsilon(self) -> Fraction:
-        """What all columns cost."""
         much = self.rows * self.epsilon >= _MUCH * len(self.domain.axes)
         return self.epsilon * (MORE_COLUMNS if much else COLUMNS)
 
     @property
     def table_epsilon(self) -> Fraction:
-        """What each table costs."""
+        """The price of each table."""
         return (self.epsilon * (1 - CHOICES) - self.columns_epsilon) / self.steps
 
     @property
     def choice_epsilon(self) -> Fraction:
-        """What each choice costs."""
+        """The price of each choice."""
         return self.epsilon * CHOICES / self.steps
 
     @property
@@ -218,7 +199,7 @@ class Network(Synthesis):
     @property
     def parameters(self) -> Mapping[str, str]:
         return {
-            "columns": columns_text(self.columns_epsilon),
+            "columns": self.columns_text,
             "choices": (
                 f"{many(self.steps, 'noisy choice')} of which columns a column is drawn from, "
                 f"for epsilon {float(self.choice_epsilon):.6g} each."
@@ -238,54 +219,48 @@ class Network(Synthesis):
 
     @property
     def least_epsilon(self) -> Fraction:
-        columns = margins_least(self.domain, self.rows, self.columns_epsilon)
-        return min(columns, self.choice_epsilon, self.table_epsilon)
-
-    @property
-    def expected_error(self) -> float:
-        return margins_error(self.domain, self.rows, self.columns_epsilon)
+        return min(super().least_epsilon, self.choice_epsilon, self.table_epsilon)
 
     def release(self, records: Passes, source: Source) -> Chained:
         margins = private_margins(self.domain, records, self.columns_epsilon, source)
-        made = sampled(margins, self.first_block, source)
+        made = Independent(margins).block(range(self.first_block), source)
         groups = _Groupings(self.domain, margins)
-        counts = _Counts(records)
+        counts: dict[Family, Counts] = {}  # the true tables, which are secret; each is counted once
         placed: list[int] = []
         tables: list[Conditional] = []
         for _ in range(self.steps):
             families = list(self._candidates(placed))
-            counts.read({family: self.grouping(family, groups) for family in families})
-            scores = [self.score(family, groups, counts.of[family], made) for family in families]
+            new = {f: self.grouping(f, groups) for f in families if f not in counts}
+            counts |= _counts_of(new, records) if new else {}
+            scores = [self.score(family, groups, counts[family], made) for family in families]
             rule = Exponential(len(families), self.choice_epsilon, MOVED)
             family = families[rule.choose(scores, source)]
-            released = noisy(counts.of[family], self.table_epsilon, source)
+            released = noisy(counts[family], self.table_epsilon, source)
             parts = self.grouping(family, groups)
             line = self.domain.axes[family.child].ordered
             tables.append(Conditional(family, parts, fitted(released, self.rows), line))
             made[:, family.child] = tables[-1].column(made, self.rows, source)
-            placed += [one for one in (*family.parents, family.child) if one not in placed]
+            placed += [column for column in (*family.parents, family.child) if column not in placed]
         return Chained(margins, tables, self.rows, made)
 
     def _candidates(self, placed: Sequence[int]) -> Iterator[Family]:
-        """What may come next; first of all any two columns, of which one stays as it was drawn."""
+        """The candidates for the next table; at first any two columns, of which one stays as it was
+        drawn."""
         columns = range(len(self.domain.axes))
         if not placed:
             yield from (Family(child, (parent,)) for parent, child in combinations(columns, 2))
-        for child in columns if placed else ():
-            if child in placed:
-                continue
-            for parent in placed:
-                yield Family(child, (parent,))
-            if self.most_cells >= 2**3:
-                for parents in combinations(placed, 2):
-                    yield Family(child, parents)
+            return
+        sizes = (1, 2) if self.most_cells >= 2**3 else (1,)
+        for child in (column for column in columns if column not in placed):
+            for size in sizes:
+                yield from (Family(child, parents) for parents in combinations(placed, size))
 
     def grouping(self, family: Family, groups: _Groupings) -> list[Binning]:
         """The groups of child and parents, as fine as the cells allow."""
         return groups.of((family.child, *family.parents), self.most_cells)
 
     def score(self, family: Family, groups: _Groupings, true: Counts, made: Places) -> int:
-        """How far the true table is from independence, less what its noise would be.
+        """How far the true table is from independence, less the expected sum of its noise.
 
         Guarantee
             One replaced record moves it by 2 at most.
@@ -295,48 +270,32 @@ class Network(Synthesis):
         return apart - math.ceil(true.size / self.table_epsilon)
 
 
-class _Counts:
-    """The true tables of families, which are secret; each is counted once."""
+def _counts_of(
+    families: Mapping[Family, Sequence[Binning]], records: Passes
+) -> dict[Family, Counts]:
+    """The true tables of these families, in one pass."""
 
-    def __init__(self, records: Passes) -> None:
-        self._records = records
-        self.of: dict[Family, Counts] = {}
+    def measure(places: Places) -> Counts:
+        return np.concatenate([counted(p, f, places).ravel() for f, p in families.items()])
 
-    def read(self, wanted: Mapping[Family, Sequence[Binning]]) -> None:
-        """Counts the tables that are not known yet, all in one pass."""
-        new = {family: parts for family, parts in wanted.items() if family not in self.of}
-        if not new:
-            return
-
-        def measure(places: Places) -> Counts:
-            return np.concatenate([counted(p, f, places).ravel() for f, p in new.items()])
-
-        found = self._records.sum(measure)
-        for family, parts in new.items():
-            shape = parts[0].many, math.prod(groups.many for groups in parts[1:])
-            self.of[family], found = np.split(found, [math.prod(shape)])
-            self.of[family] = self.of[family].reshape(shape)
+    shapes = [(p[0].many, math.prod(groups.many for groups in p[1:])) for p in families.values()]
+    tables = np.split(records.sum(measure), np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+    return {f: t.reshape(shape) for f, t, shape in zip(families, tables, shapes, strict=True)}
 
 
 class _Groupings:
-    """Groups of every column, made once for each number of them."""
+    """Groups of every column, formed once for each number of them."""
 
     def __init__(self, domain: Domain, margins: Sequence[Margin]) -> None:
         self._margins = margins
-        self._made = lru_cache(maxsize=None)(
-            lambda j, most: Binning.of(
-                margins[j],
-                ordered=domain.axes[j].ordered,
-                # a tree that was not split has no cell of blanks
-                blank=domain.axes[j].blank and int(margins[j].edges[-2]) == domain.axes[j].held,
-                most=most,
-            )
+        self._binned = lru_cache(maxsize=None)(
+            lambda j, most: binned(domain.axes[j], margins[j], most, ordered=domain.axes[j].ordered)
         )
 
     def of(self, columns: Sequence[int], cells: int) -> list[Binning]:
-        """The finest groups whose product is within `cells`; the largest is halved in turn."""
+        """The finest groups whose product is within `cells`; the largest shrinks by one in turn."""
         most = [min(_MOST_GROUPS, self._margins[j].weights.size) for j in columns]
         while math.prod(most) > cells and max(most) > 2:
             widest = max(range(len(most)), key=most.__getitem__)
             most[widest] -= 1
-        return [self._made(j, m) for j, m in zip(columns, most, strict=True)]
+        return [self._binned(j, m) for j, m in zip(columns, most, strict=True)]

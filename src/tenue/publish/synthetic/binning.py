@@ -4,7 +4,7 @@ A table of groups says how many rows each cell has. If more than independence wo
 next cell, then inside this one they are more likely near it, too: the departure from independence
 is taken to be straight lines from cell to cell, not steps. It is made of a released table only.
 
-Groups are made from what was released already, so they cost nothing, and never from rows.
+Groups are made from released numbers, so they cost nothing, and never from rows.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from ...noise.source import Source
 from .counts import Weights, uniforms
-from .domain import Domain, Places
+from .domain import Axis, Domain, Places
 from .independent_columns import Margin
 
 _FLAT = 1e-6
+_LISTED = 1 << 16
 
 
 def leanings(table: Weights, axis: int, *, blank: bool) -> Weights:
@@ -32,7 +33,7 @@ def leanings(table: Weights, axis: int, *, blank: bool) -> Weights:
     """
     line = np.moveaxis(_over_independence(table), axis, 0)
     held = line.shape[0] - blank
-    found = np.zeros(line.shape)
+    lean = np.zeros(line.shape)
     if held > 1:
         line = line[:held]
         between = (line[1:] + line[:-1]) / 2
@@ -40,37 +41,32 @@ def leanings(table: Weights, axis: int, *, blank: bool) -> Weights:
         ends = np.maximum(2 * line[[0, -1]] - between[[0, -1]], 0.0)
         low = np.concatenate([ends[:1], between])
         high = np.concatenate([between, ends[1:]])
-        found[:held] = (high - low) / np.maximum(high + low, 1e-300)
-    return np.moveaxis(found, 0, axis)
+        lean[:held] = (high - low) / np.maximum(high + low, 1e-300)
+    return np.moveaxis(lean, 0, axis)
 
 
 def within(lean: Weights, source: Source) -> NDArray[np.float64]:
-    """A place in [0, 1) for each row, by the straight density that it leans with."""
+    """A position in [0, 1) for each row, by the straight density that it leans with."""
     rank = uniforms(lean.size, source)
-    steep = np.where(np.abs(lean) < _FLAT, 1.0, lean)
+    flat = np.abs(lean) < _FLAT
+    steep = np.where(flat, 1.0, lean)
     leaning = (steep - 1 + np.sqrt((1 - steep) ** 2 + 4 * steep * rank)) / (2 * steep)
-    found = np.where(np.abs(lean) < _FLAT, rank, leaning)
-    return np.asarray(np.clip(found, 0.0, np.nextafter(1.0, 0.0)))
+    return np.asarray(np.clip(np.where(flat, rank, leaning), 0.0, np.nextafter(1.0, 0.0)))
 
 
 def _over_independence(table: Weights) -> Weights:
-    found = table / table.sum()
+    ratio = table / table.sum()
     for axis in range(table.ndim):
         others = tuple(i for i in range(table.ndim) if i != axis)
         margin = table.sum(axis=others, keepdims=True) / table.sum()
-        found = found / np.maximum(margin, 1e-300)
-    return np.asarray(found)
-
-
-# -- Few groups of a column's places, of about equal weight in its *noisy* distribution ------------
-
-_LISTED = 1 << 16
+        ratio = ratio / np.maximum(margin, 1e-300)
+    return np.asarray(ratio)
 
 
 @dataclass(frozen=True)
 class Binning:
-    """The cells of a margin in few groups: neighbours together in an ordered column, rare ones in
-    another; a blank alone.
+    """The cells of a margin in few groups of about equal weight in its *noisy* distribution:
+    neighbours together in an ordered column, rare ones in another; a blank alone.
 
     label: the group of each cell, numbered from 0.
     blank: whether the last group is of blanks.
@@ -87,7 +83,7 @@ class Binning:
         """At most `most` groups, one more for a blank.
 
         near: whether values of one group shall also lie near each other. Then long tails, which
-            weigh little, are cut too.
+            weigh little, are divided too.
         """
         weights = np.diff(margin.ends)
         held = weights.size - blank
@@ -95,8 +91,7 @@ class Binning:
             label = np.arange(held)
         elif ordered:
             label = np.zeros(held, np.int64)
-            cut_by = _nearness(margin, held) if near else weights[:held]
-            label[_cuts(cut_by, most)[1:]] = 1
+            label[_starts(_nearness(margin, held) if near else weights[:held], most)[1:]] = 1
             label = np.cumsum(label)
         else:
             label = np.empty(held, np.int64)
@@ -138,10 +133,10 @@ class Binning:
         cells = np.argsort(self.label, kind="stable")
         ends = np.concatenate([[0.0], np.cumsum(np.diff(self.margin.ends)[cells])])
         begins = np.cumsum(self.weights) - self.weights
-        order, held = by_group(numbers, self.many, source, lean)
+        order, sizes = by_group(numbers, self.many, source, lean)
         group = numbers[order]
-        nth = np.arange(numbers.size) - (np.cumsum(held) - held)[group]
-        inside = (nth + uniforms(numbers.size, source)) / held[group]
+        nth = np.arange(numbers.size) - (np.cumsum(sizes) - sizes)[group]
+        inside = (nth + uniforms(numbers.size, source)) / sizes[group]
         rank = begins[group] + inside * self.weights[group]
         at = np.searchsorted(ends, rank, side="right") - 1
         # rounding at the end of a group must not lead into the next
@@ -155,6 +150,12 @@ class Binning:
         return made
 
 
+def binned(axis: Axis, margin: Margin, most: int, *, ordered: bool, near: bool = False) -> Binning:
+    """The groups of one column; a tree that was not split has no cell of blanks."""
+    blank = axis.blank and int(margin.edges[-2]) == axis.held
+    return Binning.of(margin, ordered=ordered, blank=blank, most=most, near=near)
+
+
 def grouped(
     domain: Domain,
     margins: Sequence[Margin],
@@ -163,21 +164,15 @@ def grouped(
     *,
     near: bool = False,
 ) -> list[Binning]:
-    """The groups of each column; a tree that was not split has no cell of blanks."""
+    """The groups of each column."""
     return [
-        Binning.of(
-            margin,
-            ordered=line,
-            blank=axis.blank and int(margin.edges[-2]) == axis.held,
-            most=most,
-            near=near,
-        )
+        binned(axis, margin, most, ordered=line, near=near)
         for axis, margin, line in zip(domain.axes, margins, ordered, strict=True)
     ]
 
 
 def numbered(groups: Sequence[Binning]) -> Callable[[Places], Places]:
-    """What gives the group of each record in each column."""
+    """The function that gives the group of each record in each column."""
 
     def of(places: Places) -> Places:
         return np.stack([group.number(places[:, j]) for j, group in enumerate(groups)], axis=1)
@@ -231,21 +226,18 @@ def by_group(
 
 def _nearness(margin: Margin, held: int) -> Weights:
     """Half the weight of each cell, and half its part of Σ density^(1/3): groups of equal parts of
-    that lose least in distance if each stands for its middle (Panter and Dite 1951)."""
+    that sum lose least in distance if each stands for its middle (Panter and Dite 1951)."""
     weights, width = np.diff(margin.ends)[:held], np.diff(margin.edges)[:held]
     far = np.cbrt(weights * width.astype(np.float64) ** 2)
     return np.asarray(weights / weights.sum() + far / far.sum()) / 2
 
 
-def _cuts(weights: Weights, most: int) -> NDArray[np.int64]:
-    """The first pieces of at most `most` runs; a piece heavier than its share is a run by itself.
-
-    Each run takes an equal part of what the runs before it have left.
+def _starts(weights: Weights, most: int) -> NDArray[np.int64]:
+    """The first pieces of at most `most` runs, fewer than there are pieces; a piece heavier than
+    its share is a run by itself. Each run takes an equal part of what the runs before it have left.
     """
-    if weights.size <= most:
-        return np.arange(weights.size)
     ends = np.cumsum(weights)
-    cuts, first = [0], 0
+    starts, first = [0], 0
     for left in range(most, 1, -1):
         taken = ends[first - 1] if first else 0.0
         wanted = taken + (ends[-1] - taken) / left
@@ -254,7 +246,7 @@ def _cuts(weights: Weights, most: int) -> NDArray[np.int64]:
         if after > first and wanted - ends[after - 1] < ends[after] - wanted:
             after -= 1
         first = min(max(after + 1, first + 1), weights.size - 1)
-        if first <= cuts[-1]:
+        if first <= starts[-1]:
             break
-        cuts.append(first)
-    return np.array(cuts)
+        starts.append(first)
+    return np.array(starts)

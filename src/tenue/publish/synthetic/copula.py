@@ -1,8 +1,8 @@
-"""A private table of numbers: columns first, then how often two of them lie on the same side.
+"""A Gaussian copula: columns first, then the correlation of every two.
 
-Each column is cut in two at its noisy middle. For every two columns the rows on the same side of
-both cuts are counted, with noise. From that follows the correlation that a normal law would have,
-and the table is drawn from it, column by column mapped to the noisy distributions.
+Each column is divided at its noisy middle. For every two columns the rows on the same side of both
+middles are counted, with noise. From that follows the correlation that a normal law would have, and
+the table is drawn from it, column by column mapped to the noisy distributions.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from ...noise.source import Source
 from ...text import exactly, many
 from .counts import Counts, Weights, noisy, uniforms
 from .domain import Domain, Places
-from .independent_columns import Margin, columns_text, margins_error, margins_least, private_margins
-from .synthesis import Synthesis
+from .independent_columns import ColumnsFirst, Margin, private_margins
 
 MOST_FOR_PAIRS = Fraction(12, 100)
 """The part of epsilon for the counts of pairs, at most."""
@@ -38,8 +37,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Copula(Synthesis):
-    """Columns that hang together like a normal law.
+class Copula(ColumnsFirst):
+    """Columns that depend on each other as those of a normal law do.
 
     Guarantee
         `epsilon` in all: .12 for the counts of all pairs, or less among many rows, and the rest
@@ -54,15 +53,15 @@ class Copula(Synthesis):
     name = "copula"
     mechanism = "noisy columns, joined by a normal law with a noisy correlation of each two"
     source = "sides of noisy medians; at most floor(D^2/4) pairs change with one record"
+    fewest = 2
 
     @classmethod
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
-        if len(domain.axes) < 2:
-            raise refuse("publish.too-few-columns", by=cls.name, least=2)
+        planned = super().planned(domain, rows, epsilon, **options)
         flat = [axis.name for axis in domain.axes if not axis.ordered]
         if flat:
             raise refuse("publish.column-not-numeric", by=cls.name, column=flat[0])
-        return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
+        return planned
 
     @property
     def moved(self) -> int:
@@ -71,8 +70,8 @@ class Copula(Synthesis):
 
     @property
     def pairs_epsilon(self) -> Fraction:
-        """The budget of all counts: no more than makes the scale of their noise half the root of
-        the rows, by which chance alone moves such a count."""
+        """The budget of all counts: at most what makes the scale of their noise half the root of
+        the rows, the deviation of such a count by sampling alone."""
         thousandths = -(-2000 * self.moved // max(math.isqrt(self.rows), 1))
         return min(MOST_FOR_PAIRS * self.epsilon, Fraction(thousandths, 1000))
 
@@ -84,35 +83,28 @@ class Copula(Synthesis):
     def parameters(self) -> Mapping[str, str]:
         pairs = math.comb(len(self.domain.axes), 2)
         return {
-            "columns": columns_text(self.columns_epsilon),
+            "columns": self.columns_text,
             "pairs": (
-                f"{many(pairs, 'noisy count')} of rows that lie above or below the middles of two "
-                f"columns alike, for epsilon {exactly(self.pairs_epsilon)} in all; one record "
-                f"changes at most {self.moved}."
+                f"{many(pairs, 'noisy count')} of rows on the same side of the middles of two "
+                f"columns, for epsilon {exactly(self.pairs_epsilon)} in all; one record changes at "
+                f"most {self.moved}."
             ),
         }
 
     @property
     def limits(self) -> Sequence[str]:
-        return ("Of how columns depend on each other, only one correlation of each two is kept.",)
+        return ("Columns depend on each other through one correlation of each two only.",)
 
     @property
     def least_epsilon(self) -> Fraction:
-        columns = margins_least(self.domain, self.rows, self.columns_epsilon)
-        return min(columns, self.pairs_epsilon)
-
-    @property
-    def expected_error(self) -> float:
-        return margins_error(self.domain, self.rows, self.columns_epsilon)
+        return min(super().least_epsilon, self.pairs_epsilon)
 
     def release(self, records: Passes, source: Source) -> Joined:
         margins = private_margins(self.domain, records, self.columns_epsilon, source)
-        cuts = [_middle(margin) for margin in margins]
-        at = [cut for cut, _ in cuts]
-        counts = records.sum(lambda places: concordant(sides(places, at)))
+        middles, shares = zip(*(_middle(margin) for margin in margins), strict=True)
+        counts = records.sum(lambda places: concordant(sides(places, middles)))
         released = noisy(counts, self.pairs_epsilon, source, self.moved)
         law = DiscreteLaplace(sensitivity=self.moved, epsilon=self.pairs_epsilon)
-        shares = [share for _, share in cuts]
         same = likely(released / self.rows, shares, float(law.variance) / self.rows**2)
         return Joined(correlated(same, shares), margins)
 
@@ -135,21 +127,21 @@ class Joined:
         return made
 
 
-def sides(places: Places, cuts: Sequence[int]) -> NDArray[np.bool_]:
-    """Whether each value lies at its column's cut or above; of the record and the cut alone."""
-    return np.asarray(places >= np.array(cuts, np.int64))
+def sides(places: Places, middles: Sequence[int]) -> NDArray[np.bool_]:
+    """Whether each value lies at its column's middle or above it."""
+    return np.asarray(places >= np.array(middles, np.int64))
 
 
 def concordant(above: NDArray[np.bool_]) -> Counts:
-    """For every two columns, in order, how many rows lie on the same side of both cuts."""
+    """For every two columns, in order, how many rows lie on the same side of both middles."""
     pairs = itertools.combinations(range(above.shape[1]), 2)
     return np.array([np.count_nonzero(above[:, i] == above[:, j]) for i, j in pairs], np.int64)
 
 
 def _middle(margin: Margin) -> tuple[int, float]:
-    """Where the noisy distribution falls apart most evenly, and the share from there on."""
-    cut, size = int(margin.quantile(np.array([0.5]))[0]), int(margin.edges[-1])
-    tried = [place for place in (cut, cut + 1) if 0 < place < size] or [1]
+    """The place that divides the noisy distribution most evenly, and the share from there on."""
+    median, size = int(margin.quantile(np.array([0.5]))[0]), int(margin.edges[-1])
+    tried = [place for place in (median, median + 1) if 0 < place < size] or [1]
     shares = [1 - _below(margin, place) for place in tried]
     best = min(range(len(tried)), key=lambda i: abs(shares[i] - 0.5))
     return tried[best], min(max(shares[best], _LEAST_SHARE), 1 - _LEAST_SHARE)
@@ -164,8 +156,8 @@ def _below(margin: Margin, place: int) -> float:
 
 
 def likely(same: Weights, shares: Sequence[float], variance: float) -> Weights:
-    """The same shares, nearer to what columns that have nothing to do with each other would give,
-    the more their spread around it is what noise alone would make.
+    """The shares on the same side, shrunk towards those of independent columns, the more their
+    spread around these is explained by noise alone.
 
     variance: of the noise of each, which is public.
     """
@@ -178,21 +170,21 @@ def likely(same: Weights, shares: Sequence[float], variance: float) -> Weights:
 
 
 def correlated(same: Weights, shares: Sequence[float]) -> Weights:
-    """The correlations of a normal law whose columns lie above their cuts in these shares, and on
-    the same side in those; the nearest matrix that is one."""
+    """The correlations of a normal law whose columns lie above their middles with these
+    probabilities, and two on the same side with those; the nearest matrix that is one."""
     columns = len(shares)
-    found = np.eye(columns)
+    correlations = np.eye(columns)
     for value, (i, j) in zip(same, itertools.combinations(range(columns), 2), strict=True):
         both = (float(value) - 1 + shares[i] + shares[j]) / 2
-        found[i, j] = found[j, i] = _tetrachoric(both, shares[i], shares[j])
-    values, vectors = np.linalg.eigh(found)
+        correlations[i, j] = correlations[j, i] = _tetrachoric(both, shares[i], shares[j])
+    values, vectors = np.linalg.eigh(correlations)
     kept = (vectors * np.maximum(values, 1e-4)) @ vectors.T
     scale = np.sqrt(np.diag(kept))
     return np.asarray(kept / np.outer(scale, scale))
 
 
 def _tetrachoric(both: float, one: float, other: float) -> float:
-    """The correlation with which two normal numbers exceed their cuts together so often."""
+    """The correlation with which two normal numbers exceed their middles together so often."""
     h, k = -_NORMAL.inv_cdf(one), -_NORMAL.inv_cdf(other)
     low, high = -_CLOSEST, _CLOSEST
     for _ in range(_HALVINGS):
@@ -205,7 +197,8 @@ def _tetrachoric(both: float, one: float, other: float) -> float:
 
 
 def _tilt(h: float, k: float, correlation: float) -> float:
-    """What correlation adds to the chance that both exceed: the integral of the density over it."""
+    """By how much correlation raises the probability that both exceed their middles: the integral
+    of the density over it."""
     r = correlation * (_NODES + 1) / 2
     rest = 1 - r * r
     density = np.exp(-(h * h - 2 * r * h * k + k * k) / (2 * rest)) / (2 * np.pi * np.sqrt(rest))

@@ -1,8 +1,8 @@
-"""Noisy counts, and what may be made of them afterwards for free.
+"""Noisy counts, and post-processing of them.
 
-Noise is exact and on whole numbers. What follows the noise is post-processing: it reads released
-numbers only, so floats are allowed there, and its random bits need not be secret; they come from
-the same source all the same.
+Noise is exact and on whole numbers. What follows the noise reads released numbers only, so floats
+are allowed there, and its random bits need not be secret; they come from the same source all the
+same.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ def noisy(counts: Counts, epsilon: Fraction, source: Source, moved: int = MOVED)
         in the L1 norm.
     """
     law = DiscreteLaplace(sensitivity=moved, epsilon=epsilon)
-    drawn = law.steps(counts.size, source=source).reshape(counts.shape)
-    return np.asarray(counts + drawn)
+    return np.asarray(counts + law.steps(counts.size, source=source).reshape(counts.shape))
 
 
 def variance(epsilon: Fraction) -> float:
-    """Of the noise of one count that `noisy` adds where a record moves two of them; above 0, also
+    """The variance of the noise in one count of `noisy` where a record moves two; above 0, also
     where noise is as good as never drawn."""
     return max(float(DiscreteLaplace(sensitivity=MOVED, epsilon=epsilon).variance), 1e-9)
 
@@ -46,24 +45,22 @@ def fitted(noisy: NDArray[Any], total: float) -> Weights:
     flat = np.asarray(noisy, np.float64).reshape(-1)
     falling = np.sort(flat)[::-1]
     excess = np.cumsum(falling) - total
-    kept = np.flatnonzero(falling * np.arange(1, flat.size + 1) > excess)[-1] + 1
-    cut = excess[kept - 1] / kept
-    return np.asarray(np.maximum(flat - cut, 0.0).reshape(np.shape(noisy)))
+    positive = np.flatnonzero(falling * np.arange(1, flat.size + 1) > excess)[-1] + 1
+    lowered = flat - excess[positive - 1] / positive
+    return np.asarray(np.maximum(lowered, 0.0).reshape(np.shape(noisy)))
 
 
 def apportioned(weights: Weights, total: int, source: Source) -> Counts:
     """Whole numbers that sum to `total`, each within 1 of its weight's share and right on average.
 
-    One uniform offset cuts the line of cumulated weights at every whole number.
+    One uniform offset divides the line of cumulated weights at every whole number.
     """
-    flat = np.asarray(weights, np.float64).reshape(-1)
-    ends = np.cumsum(flat)
+    ends = np.cumsum(np.asarray(weights, np.float64).reshape(-1))
     ends *= total / ends[-1]
-    offset = float(uniforms(1, source)[0])
-    cut = np.floor(ends + offset).astype(np.int64)
-    cut[-1] = total  # whatever rounding did to the last sum
-    np.minimum(cut, total, out=cut)
-    return np.asarray(np.diff(cut, prepend=0).reshape(np.shape(weights)))
+    whole = np.floor(ends + float(uniforms(1, source)[0])).astype(np.int64)
+    whole[-1] = total  # whatever rounding did to the last sum
+    np.minimum(whole, total, out=whole)
+    return np.asarray(np.diff(whole, prepend=0).reshape(np.shape(weights)))
 
 
 def uniforms(size: int, source: Source) -> Weights:

@@ -1,17 +1,15 @@
 """What is public about the columns of a private table: every value is a place on a line.
 
 Numbers, dates and datetimes lie in the order of their grid, categories depth first in their
-taxonomy (flat ones as declared), false before true. Which place a value has depends on the schema
-and on the value alone, never on another row, so a record that is replaced changes one row of places
-and nothing else.
+taxonomy (flat ones as declared), false before true. The place of a value depends on the schema and
+on the value alone, never on another row, so a replaced record changes one row of places and nothing
+else.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +19,8 @@ from ...engine.sql.grid_values import first_step
 from ...errors import refuse
 from ...noise.samplers import LARGEST, uniform
 from ...noise.source import Source
-from ...schema import Bounded, Category, Column, Identifier, Number, Schema
-from ..table.cells import Cells
+from ...schema import Bounded, Category, Column, Identifier, Schema
+from ..table.cells import Cells, is_stored
 
 if TYPE_CHECKING:
     import pyarrow
@@ -35,9 +33,8 @@ Places = NDArray[np.int64]
 class Axis:
     """The places that values of one column may take, numbered from 0.
 
-    size: how many places there are.
     blank: whether the last place stands for a missing value, which then leaves as a blank. It does
-        if the schema lists marks of missing values and no value to take instead.
+        if the schema lists missing-value markers and no value to take instead.
     """
 
     column: Column
@@ -46,7 +43,6 @@ class Axis:
 
     @classmethod
     def of(cls, column: Column) -> Axis:
-        """The axis of a column, from the schema alone."""
         if isinstance(column, Bounded):
             held = column.steps + 1
         else:
@@ -68,36 +64,25 @@ class Axis:
         """Whether near places are near values: numbers, dates and datetimes."""
         return isinstance(self.column, Bounded)
 
-    @cached_property
-    def distances(self) -> tuple[int, ...]:
-        """How far each category is from the next one of the line, in multiples of 2**-32.
-
-        For categories only: the rational table of distances of the taxonomy.
-        """
-        assert isinstance(self.column, Category)  # noqa: S101 - ordered columns have their grid
-        taxonomy = self.column.taxonomy
-        pairs = itertools.pairwise(taxonomy.depth_first)
-        return tuple(int(taxonomy.rational_distance(a, b) * 2**32) for a, b in pairs)
-
     def places(self, cells: Cells, source: Source) -> NDArray[np.int64]:
         """The place of each value.
 
         A missing value takes the one that the schema declares; else it is a blank, if the schema
-        lists marks of missing values; else a place is drawn at random, whatever the rows are.
+        lists missing-value markers; else its place is drawn at random, whatever the rows are.
         """
         full = cells.filled()
         if isinstance(self.column, Category):
             rank = {label: i for i, label in enumerate(self.column.taxonomy.depth_first)}
-            found = np.array([rank[label] for label in full.labels], np.int64)[
-                np.where(full.present, full.numbers, 0)
-            ]
+            of_label = np.array([rank[label] for label in full.labels], np.int64)
+            places = of_label[np.where(full.present, full.numbers, 0)]
         else:
-            found = np.clip(full.numbers - self._first, 0, self.held - 1)
+            places = np.clip(full.numbers - self._first, 0, self.held - 1)
         absent = np.flatnonzero(~full.present)
-        if absent.size:
-            found = found.copy()
-            found[absent] = self.size - 1 if self.blank else uniform(self.held, absent.size, source)
-        return found
+        if self.blank:
+            places[absent] = self.size - 1
+        elif absent.size:
+            places[absent] = uniform(self.held, absent.size, source)
+        return places
 
     def cells(self, places: NDArray[np.int64], kind: object) -> Cells:
         """The values at these places, to be stored in the source's type."""
@@ -117,18 +102,22 @@ class Axis:
 
 @dataclass(frozen=True)
 class Domain:
-    """The axes of a table, in the schema's order: all that a way of publishing may know of it
-    before its price is paid, besides the number of rows."""
+    """The axes of a table, in the schema's order: all that is known of it before the price is paid,
+    besides the number of rows."""
 
     axes: tuple[Axis, ...]
 
     @classmethod
     def of(cls, schema: Schema) -> Domain:
-        """The columns that leave: those that are stored and name nobody.
-
-        Refused where a column has more places than whole numbers that are drawn.
-        """
-        axes = tuple(Axis.of(column) for column in schema.columns.values() if _leaves(column))
+        """The columns that leave: those that are stored and are no identifiers; refused where one
+        has more places than whole numbers that can be drawn."""
+        axes = tuple(
+            Axis.of(column)
+            for column in schema.columns.values()
+            if column.role != "identifier"
+            and not isinstance(column, Identifier)
+            and is_stored(column)
+        )
         if not axes:
             raise refuse("publish.nothing-can-leave", name=schema.name)
         for axis in axes:
@@ -148,17 +137,11 @@ class Domain:
         return np.ascontiguousarray(np.array(columns, np.int64).T.reshape(-1, len(self.axes)))
 
     def cells(self, places: Places) -> dict[str, Cells]:
-        """The columns at these places, in types that follow from the schema: a source's own may
-        tell of rows."""
+        """The columns at these places, in types that follow from the schema: those of the source
+        may reveal something of rows."""
         return {axis.name: axis.cells(places[:, j], None) for j, axis in enumerate(self.axes)}
 
     def table(self, places: Places) -> pyarrow.Table:
-        """The same as an Arrow table."""
         import pyarrow
 
-        return pyarrow.table({name: held.to_arrow() for name, held in self.cells(places).items()})
-
-
-def _leaves(column: Column) -> bool:
-    derived = isinstance(column, Number) and column.expression is not None
-    return column.role != "identifier" and not isinstance(column, Identifier) and not derived
+        return pyarrow.table({name: one.to_arrow() for name, one in self.cells(places).items()})

@@ -1,7 +1,7 @@
 """The distribution of each column by itself under differential privacy, and ranks on its scale.
 
-A short line of places has one noisy count for each place, a long one a tree of one column. Which of
-the two follows from the schema, the number of rows and the budget.
+A short line of places has one noisy count for each place, a long one a tree of one column; the
+schema, the number of rows and the budget decide.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +31,13 @@ _ROWS_A_PLACE = 5
 _MOST = 1 << 20
 """More places than this never have a count each."""
 _BLOCKS_FROM = 600
-"""Leaves of a tree from which on blocks pay, on columns with heaps of equal values too."""
+"""Leaves of a tree from which on blocks pay, also on columns with many equal values."""
 
 
 @dataclass(frozen=True)
 class Margin:
     """A distribution over the places of a column: cells of consecutive places, equally likely
-    inside a cell. Made of released numbers only, so that whatever is read off it is free.
+    inside a cell. Made of released numbers only, so that all that follows is post-processing.
 
     edges: where cells begin, increasing from 0, and at the end the number of places.
     weights: of each cell, none below 0, sum 1.
@@ -54,15 +54,15 @@ class Margin:
 
     def quantile(self, u: NDArray[np.float64]) -> NDArray[np.int64]:
         """The place of each rank in [0, 1)."""
-        cell = np.searchsorted(self.ends, u, side="right") - 1
-        cell = np.clip(cell, 0, self._last)
+        last = int(np.flatnonzero(np.diff(self.ends) > 0)[-1])
+        cell = np.clip(np.searchsorted(self.ends, u, side="right") - 1, 0, last)
         begin, width = self.edges[cell], np.diff(self.edges)[cell]
         inside = (u - self.ends[cell]) / np.diff(self.ends)[cell] * width
         return np.asarray(begin + np.clip(inside.astype(np.int64), 0, width - 1))
 
     def rank(self, places: NDArray[np.int64], source: Source | None = None) -> NDArray[np.float64]:
-        """The rank of each place in [0, 1): the middle of its ranks, or with a source a random one
-        of them, which spreads evenly whatever follows the margin."""
+        """The rank of each place in [0, 1): the middle of its ranks, or with a source a random one,
+        so that places that follow the margin have uniform ranks."""
         cell = np.searchsorted(self.edges, places, side="right") - 1
         share = np.diff(self.ends)[cell] / np.diff(self.edges)[cell]
         at = 0.5 if source is None else uniforms(places.size, source)
@@ -70,21 +70,17 @@ class Margin:
         return np.asarray(np.clip(ranks, 0.0, np.nextafter(1.0, 0.0)))
 
     def sample(self, rows: int, source: Source) -> NDArray[np.int64]:
-        """So many places in random order, evenly spread over the ranks."""
+        """Places in random order, evenly spread over the ranks."""
         strata = (np.arange(rows) + uniforms(rows, source)) / rows
         return np.asarray(self.quantile(strata)[shuffled(rows, source)])
-
-    @cached_property
-    def _last(self) -> int:
-        return int(np.flatnonzero(np.diff(self.ends) > 0)[-1])
 
 
 @dataclass(frozen=True)
 class Measured:
     """The noisy counts of a column's cells, which are released, and what follows from them.
 
-    counts: of each cell; those of a block sum to the best that is known of the block.
-    variance: what each cell adds to the variance of a sum over cells.
+    counts: of each cell; those of a block sum to the best estimate of the block.
+    variance: the part of each cell in the variance of a sum over cells.
     block: the block of each cell; one block if there are few cells.
     rows: of the table, at least 1.
     """
@@ -97,15 +93,15 @@ class Measured:
 
     @cached_property
     def margin(self) -> Margin:
-        """The distribution as the counts alone give it."""
+        """The distribution that follows from the counts alone."""
         totals = np.bincount(self.block, weights=self.counts)
         return self._spread(self.block, np.asarray(totals, np.float64))
 
     def refined(self, group: NDArray[np.int64], totals: Weights, variance: float) -> Margin:
-        """The same, with noisy totals of groups of cells that were counted besides.
+        """The distribution that follows from the counts and from noisy totals of groups of cells.
 
-        What the cells of a group sum to and its total are two measurements of one number, and are
-        weighed by their variances. Few totals tell more of a long interval than many cells do,
+        The sum of the cells of a group and its total are two measurements of one number, and are
+        weighed by their variances. Few totals say more about a long interval than many cells,
         whose errors add up.
 
         group: of each cell, numbered from 0.
@@ -115,17 +111,17 @@ class Measured:
         own = np.bincount(group, weights=self.counts)
         own += (self.rows - own.sum()) * cells / cells.sum()
         given = totals + (self.rows - totals.sum()) / totals.size
-        sure = variance / (variance + cells * self.variance)
-        return self._spread(group, sure * own + (1 - sure) * given)
+        weight = variance / (variance + cells * self.variance)
+        return self._spread(group, weight * own + (1 - weight) * given)
 
     def _spread(self, group: NDArray[np.int64], totals: Weights) -> Margin:
         """Totals that are none below 0, and the cells of each group fitted to its own."""
         order, ends = np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))
-        found = np.zeros(self.counts.size)
-        for cells, held in zip(np.split(order, ends[:-1]), fitted(totals, self.rows), strict=True):
-            if held > 0:
-                found[cells] = fitted(self.counts[cells], held)
-        return Margin(self.edges, found / found.sum())
+        weights = np.zeros(self.counts.size)
+        for cells, total in zip(np.split(order, ends[:-1]), fitted(totals, self.rows), strict=True):
+            if total > 0:
+                weights[cells] = fitted(self.counts[cells], total)
+        return Margin(self.edges, weights / weights.sum())
 
 
 def private_column(axis: Axis, column: Passes, epsilon: Fraction, source: Source) -> Measured:
@@ -138,20 +134,12 @@ def private_column(axis: Axis, column: Passes, epsilon: Fraction, source: Source
     if has_counts(axis, rows, epsilon):
         counts = column.sum(lambda places: np.bincount(places[:, 0], minlength=axis.size))
         return _one_block(np.arange(axis.size + 1), counts, rows, epsilon, source)
-    edges, counts = _leaves(axis, column, SPLITS * epsilon, source)
-    if counts.size < _BLOCKS_FROM:
-        return _one_block(edges, counts, rows, (1 - SPLITS) * epsilon, source)
-    return _in_blocks(edges, counts, rows, (1 - SPLITS) * epsilon, source)
-
-
-def _leaves(
-    axis: Axis, column: Passes, budget: Fraction, source: Source
-) -> tuple[NDArray[np.int64], Counts]:
-    """The leaves of a tree of one column in their order, and the secret number of rows of each."""
     lines = [SplitLine(axis.size, int(axis.blank))]
-    boxes, counts = grown(column, lines, SplitLaw.within(budget, 2), source)
+    boxes, counts = grown(column, lines, SplitLaw.within(SPLITS * epsilon, 2), source)
     order = np.argsort(boxes.low[:, 0])
-    return np.append(boxes.low[order, 0], axis.size), counts[order]
+    edges, counts = np.append(boxes.low[order, 0], axis.size), counts[order]
+    measure = _one_block if counts.size < _BLOCKS_FROM else _in_blocks
+    return measure(edges, counts, rows, (1 - SPLITS) * epsilon, source)
 
 
 def _one_block(
@@ -164,17 +152,15 @@ def _one_block(
 def _in_blocks(
     edges: NDArray[np.int64], counts: Counts, rows: int, epsilon: Fraction, source: Source
 ) -> Measured:
-    """Noisy counts of many leaves, and of blocks of neighbouring leaves too.
-
-    Errors of single leaves add up over a long interval. Blocks keep this in check, for a part of
-    the budget: a record is counted once among the leaves and once among the blocks.
+    """Noisy counts of many leaves, and of blocks of neighbouring leaves, which limit how errors of
+    leaves add up over a long interval. A record is counted once among each.
     """
     length = math.isqrt(counts.size)
     begins = np.arange(0, counts.size, length)
     leaf = noisy(counts, epsilon / 2, source)
     block = noisy(np.add.reduceat(counts, begins), epsilon / 2, source)
     sizes = np.diff(np.append(begins, counts.size))
-    # the leaves of a block tell its total too, with `sizes` times the variance
+    # the leaves of a block measure its total too, with `sizes` times the variance
     sums = np.add.reduceat(leaf, begins)
     total = (sizes * block + sums) / (sizes + 1)
     number = np.repeat(np.arange(sizes.size), sizes)
@@ -187,11 +173,6 @@ def has_counts(axis: Axis, rows: int, epsilon: Fraction) -> bool:
     if axis.held <= _FEW or (not axis.ordered and axis.held <= _MOST):
         return True
     return axis.held <= _MORE and rows * epsilon >= _ROWS_A_PLACE * axis.held
-
-
-def least_epsilon(axis: Axis, rows: int, epsilon: Fraction) -> Fraction:
-    """`Synthesis.least_epsilon` of one column."""
-    return epsilon if has_counts(axis, rows, epsilon) else tree_least(epsilon)
 
 
 def margin_error(axis: Axis, rows: int, epsilon: Fraction) -> float:
@@ -211,15 +192,13 @@ def shares(axes: Sequence[Axis], *, again: bool = False) -> tuple[Fraction, ...]
     return tuple(Fraction(root, sum(roots)) for root in roots)
 
 
-# Each column by itself: its distribution is kept, how columns depend on each other is not.
-
 _COUNTS = "A noisy count of each value"
 _TREE = "A tree of noisy counts, finer where more rows are"
 
 
 @dataclass(frozen=True)
 class Independent:
-    """Rows whose columns have nothing to do with each other."""
+    """Rows of independent columns."""
 
     margins: Sequence[Margin]
 
@@ -227,8 +206,49 @@ class Independent:
         return np.stack([margin.sample(len(rows), source) for margin in self.margins], axis=1)
 
 
+class ColumnsFirst(Synthesis):
+    """A method that releases each column by itself first."""
+
+    @property
+    def columns_epsilon(self) -> Fraction:
+        """The budget of all columns."""
+        return self.epsilon
+
+    @property
+    def again(self) -> bool:
+        """Whether categories are counted again afterwards."""
+        return False
+
+    @property
+    def expected_error(self) -> float:
+        return margins_error(self.domain, self.rows, self.columns_epsilon, again=self.again)
+
+    @property
+    def least_epsilon(self) -> Fraction:
+        return min(
+            budget if has_counts(axis, self.rows, budget) else tree_least(budget)
+            for axis, budget in _spent(self.domain, self.columns_epsilon, self.again)
+        )
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        return {
+            f"column {axis.name}": (
+                f"{_COUNTS if has_counts(axis, self.rows, budget) else _TREE}, "
+                f"for epsilon {float(budget):.6g}."
+            )
+            for axis, budget in _spent(self.domain, self.columns_epsilon, self.again)
+        }
+
+    @property
+    def columns_text(self) -> str:
+        """The price of all columns together, for the certificate."""
+        epsilon = exactly(self.columns_epsilon)
+        return f"A noisy distribution of each column, for epsilon {epsilon} in all."
+
+
 @dataclass(frozen=True, kw_only=True)
-class Columns(Synthesis):
+class Columns(ColumnsFirst):
     """Rows of independent columns, each drawn from its private distribution.
 
     Guarantee
@@ -240,24 +260,8 @@ class Columns(Synthesis):
     mechanism: ClassVar[str] = "noisy distribution of each column by itself"
     source: ClassVar[str] = "Zhang, Xiao and Xie 2016, one column at a time"
 
-    @classmethod
-    def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
-        return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
-
     def release(self, records: Passes, source: Source) -> Independent:
         return Independent(private_margins(self.domain, records, self.epsilon, source))
-
-    @property
-    def expected_error(self) -> float:
-        return margins_error(self.domain, self.rows, self.epsilon)
-
-    @property
-    def least_epsilon(self) -> Fraction:
-        return margins_least(self.domain, self.rows, self.epsilon)
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        return margin_parameters(self.domain, self.rows, self.epsilon)
 
     @property
     def limits(self) -> Sequence[str]:
@@ -267,10 +271,7 @@ class Columns(Synthesis):
 
 
 def budgets(domain: Domain, epsilon: Fraction, *, again: bool = False) -> list[Fraction]:
-    """What is spent on each column; the sum is `epsilon`.
-
-    again: whether categories are counted again afterwards, by which columns of numbers gain.
-    """
+    """The budget of each column, by `shares`; the sum is `epsilon`."""
     return [epsilon * share for share in shares(domain.axes, again=again)]
 
 
@@ -282,7 +283,7 @@ def private_margins(
     domain: Domain, records: Passes, epsilon: Fraction, source: Source
 ) -> list[Margin]:
     """The margins of all columns, by `private_columns`."""
-    return [held.margin for held in private_columns(domain, records, epsilon, source)]
+    return [column.margin for column in private_columns(domain, records, epsilon, source)]
 
 
 def private_columns(
@@ -303,27 +304,3 @@ def margins_error(domain: Domain, rows: int, epsilon: Fraction, *, again: bool =
     """`Synthesis.expected_error` of columns that share this budget."""
     pairs = _spent(domain, epsilon, again)
     return float(np.mean([margin_error(axis, rows, budget) for axis, budget in pairs]))
-
-
-def margins_least(domain: Domain, rows: int, epsilon: Fraction, *, again: bool = False) -> Fraction:
-    """`Synthesis.least_epsilon` of columns that share this budget."""
-    pairs = _spent(domain, epsilon, again)
-    return min(least_epsilon(axis, rows, budget) for axis, budget in pairs)
-
-
-def margin_parameters(
-    domain: Domain, rows: int, epsilon: Fraction, *, again: bool = False
-) -> dict[str, str]:
-    """How each column is drawn, for the certificate."""
-    return {
-        f"column {axis.name}": (
-            f"{_COUNTS if has_counts(axis, rows, budget) else _TREE}, "
-            f"for epsilon {float(budget):.6g}."
-        )
-        for axis, budget in _spent(domain, epsilon, again)
-    }
-
-
-def columns_text(epsilon: Fraction) -> str:
-    """What all columns cost together, for the certificate of a way that goes on from them."""
-    return f"A noisy distribution of each column, for epsilon {exactly(epsilon)} in all."

@@ -1,16 +1,15 @@
 """Groups of records that follow each other in one fixed order, and a noisy mean for each.
 
-The thesis' idea in a form that is private. Records are sorted by a complete key that the schema
-alone decides (`taxonomy/total_order.py`) and cut into groups of k, the last of k to 2k − 1, whose
-sizes are public. One replaced record then moves the groups' sums along a chain, all columns
-together by at most L_N if each is divided by the length of its line (`sensitivity/chain.py`). So a
-number's sums get discrete Laplace noise of scale length·L_N/ε, one draw for each group and column.
-A group's category is chosen among *all* categories of the column with weight
-exp(−ε·s/(2·length·L_N)), where s is the sum of its distances to the group's values. Both pay in
-proportion to their links, which add up to ε.
+Records are sorted by a complete key that the schema alone decides (`taxonomy/total_order.py`) and
+divided into groups of k, the last of k to 2k − 1, whose sizes are public. One replaced record then
+moves the groups' sums along a chain, all columns together by at most L_N if each is divided by the
+length of its line (`sensitivity/chain.py`). So a number's sums get discrete Laplace noise of scale
+length·L_N/ε, one draw for each group and column. A group's category is chosen among *all*
+categories of the column with weight exp(−ε·s/(2·length·L_N)), where s is the sum of its distances
+to the group's values. Both cost in proportion to their links, which add up to ε.
 
-Candidates are categories, not all concepts of the taxonomy: what leaves is a value that the column
-may hold, and which values those are is public.
+Candidates are categories, not all concepts of the taxonomy: a released value is one that the column
+may hold, and these are public.
 
 Source
     Thesis, chapter 6, with the sensitivity of `sensitivity/chain.py`.
@@ -23,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import repeat
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -39,45 +39,43 @@ from ...taxonomy.total_order import MOST_COLUMNS, bits_for, cells, index
 from ...text import many, named, sentence, shortly
 from .axis import Line, MeaningLine, NumberLine, lines_of, varying
 from .counts import uniforms
-from .domain import Axis, Domain, Places
+from .domain import Domain, Places
 from .synthesis import Synthesis
 
 Reals = NDArray[np.float64]
 
 _STRENGTHS = 2.0 ** np.arange(-8, 41)
+_MOST_SUM = 1 << 61
+_MOST_MOVED = 1 << 53
+_MOST_SCALE = 1 << 55
 
 
 def isotonic(values: Reals, weights: Reals) -> Reals:
     """The nearest values that never fall, by weighted squares: neighbours that fall are pooled."""
-    means: list[float] = []
-    held: list[float] = []
-    many: list[int] = []
-    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
-        means.append(value)
-        held.append(weight)
-        many.append(1)
-        while len(means) > 1 and means[-2] >= means[-1]:
-            mean, total, count = means.pop(), held.pop(), many.pop()
-            means[-1] = (means[-1] * held[-1] + mean * total) / (held[-1] + total)
-            held[-1] += total
-            many[-1] += count
-    return np.repeat(means, many)
+    pools: list[tuple[float, float, int]] = []
+    for pool in zip(values.tolist(), weights.tolist(), repeat(1)):
+        mean, weight, many = pool
+        while pools and pools[-1][0] >= mean:
+            before, total, count = pools.pop()
+            mean = (before * total + mean * weight) / (total + weight)
+            weight, many = total + weight, count + many
+        pools.append((mean, weight, many))
+    return np.repeat([mean for mean, _, _ in pools], [many for _, _, many in pools])
 
 
 def smoothed(values: Reals, variance: float) -> Reals:
-    """Values along an order, each drawn to its neighbours as far as their noise suggests.
+    """Values along an order, each moved towards its neighbours as far as their noise suggests.
 
-    The smoothed θ makes Σ(y − θ)² + r·Σ(θ₊ − θ)² least. That is diagonal among cosines, so any r is
+    The smoothed θ minimise Σ(y − θ)² + r·Σ(θ₊ − θ)². That is diagonal among cosines, so any r is
     quick to try. The one with the least unbiased estimate of the squared error (Stein 1981) is
     taken if it gains more than two deviations of such an estimate; else the values stay.
 
     Parameters
         values: at least one.
-        variance: that of the noise in each of them.
+        variance: of the noise in each of them.
     """
     size = values.size
-    there_and_back = np.concatenate([values, values[::-1]])
-    waves = np.fft.rfft(there_and_back)
+    waves = np.fft.rfft(np.concatenate([values, values[::-1]]))
     rough = 2 - 2 * np.cos(np.pi * np.arange(size + 1) / size)
     power = np.abs(waves) ** 2
     power[1:-1] *= 2
@@ -93,27 +91,18 @@ def smoothed(values: Reals, variance: float) -> Reals:
 
 
 def spread(values: Reals, groups: NDArray[np.int64], source: Source) -> Reals:
-    """A value for each of these groups, around the mean of the group and evenly between its
-    neighbours.
-
-    The width is the larger of the distances to the means before and after it.
-    """
+    """A value for each of these groups, around the mean of the group, in an interval as wide as the
+    larger of the distances to the means before and after it."""
     gaps = np.abs(np.diff(values))
-    width = np.zeros_like(values)
-    width[:-1] = gaps
-    width[1:] = np.maximum(width[1:], gaps)
-    moved = width[groups] * (uniforms(groups.size, source) - 0.5)
-    return np.asarray(values[groups] + moved)
-
-
-# -- The rows that are made of noisy means: post-processing, which reads no record -----------------
+    width = np.maximum(np.append(gaps, 0.0), np.append(0.0, gaps))
+    return np.asarray(values[groups] + width[groups] * (uniforms(groups.size, source) - 0.5))
 
 
 @dataclass(frozen=True)
 class Means:
-    """The noisy means of groups, each as often as its group has records.
+    """The noisy means of groups, each as often as its group has records: post-processing.
 
-    k, groups: ranks i·k and more, up to the next, are group i; the last has the rest.
+    k, groups: ranks from i·k to (i + 1)·k − 1 are group i; the last has the rest.
     columns: how many the table has.
     numbers, categories: of each column its mean, or its category, in every group.
     spread: whether numbers are spread between neighbouring groups.
@@ -127,17 +116,14 @@ class Means:
     spread: bool
 
     def block(self, rows: range, source: Source) -> Places:
-        """These rows of the groups one after the other."""
         group = group_of(np.arange(rows.start, rows.stop, rows.step), self.k, self.groups)
-        found = np.empty((group.size, self.columns), np.int64)
+        made = np.empty((group.size, self.columns), np.int64)
         for line, means in self.numbers:
-            if self.spread:
-                found[:, line.place] = line.places(spread(means, group, source))
-            else:
-                found[:, line.place] = line.places(means)[group]
+            values = spread(means, group, source) if self.spread else means[group]
+            made[:, line.place] = line.places(values)
         for category, chosen in self.categories:
-            found[:, category.place] = chosen[group]
-        return found
+            made[:, category.place] = chosen[group]
+        return made
 
 
 def group_of(ranks: NDArray[np.int64], k: int, groups: int) -> NDArray[np.int64]:
@@ -145,14 +131,12 @@ def group_of(ranks: NDArray[np.int64], k: int, groups: int) -> NDArray[np.int64]
     return np.minimum(ranks // k, groups - 1)
 
 
-# How many groups balance what a group's mean loses against the noise it needs; without any row.
-
 # (V_D, C_D): groups of N records in D columns miss by V·N^(−2/D), and L_N is about C·N^((D−1)/D)
 _SHAPE = {1: (0.0833, 1.0), 2: (0.2238, 2.83), 3: (0.3416, 3.95), 4: (0.4353, 5.05)}
 
 
 def best_groups(columns: int, rows: int, epsilon: Fraction) -> int:
-    """N*: how many groups balance what a group's mean loses against its noise.
+    """N*: the number of groups that balances the error of replacing values by means and the noise.
 
     The squared error is about V·N^(−2/D) + 2D·(C·N^((D−1)/D)·N/(nε))², least at
     N⁴ = V·(nε)²/(2D(2D−1)·C²). Constants beyond four columns continue those of fewer.
@@ -163,41 +147,33 @@ def best_groups(columns: int, rows: int, epsilon: Fraction) -> int:
     """
     loss, length = _SHAPE.get(columns, (columns / 9, 1.08 * columns + 0.7))
     balance = loss / (2 * columns * (2 * columns - 1) * length**2)
-    found = math.sqrt(math.sqrt(balance) * rows * float(epsilon))
-    return min(max(1, round(found)), rows)
+    groups = math.sqrt(math.sqrt(balance) * rows * float(epsilon))
+    return min(max(1, round(groups)), rows)
 
 
 def share_error(columns: int, groups: int, scale: float) -> float:
-    """How far the share of rows below a random value of a random column is off, on average.
+    """The mean absolute error of the share of rows below a random value of a random column.
 
-    A row is moved by noise of that scale, and inside its group. Uniform rows keep their shares but
-    for what is moved beyond the ends, which comes back onto them; and groups are few, so that what
-    crosses a value has the deviation of √(spread/groups).
+    A row is moved by noise of that scale, and inside its group. Uniform rows keep their shares,
+    except for those that are moved beyond the ends and clipped to them; and groups are few, so that
+    the share that crosses a value has the deviation of √(spread/groups).
     """
     inside = math.sqrt(_SHAPE.get(columns, (columns / 9, 0.0))[0] / columns) * groups ** (
         -1 / columns
     )
     points = (np.arange(64) + 0.5) / 64
     beyond = points[:, None] - points[None, :]
+    below = points
     if scale > 0:
         half = np.exp(-np.abs(beyond) / scale) / 2
         below = np.where(beyond >= 0, 1 - half, half).mean(axis=1)
-    else:
-        below = points
     moved = math.sqrt(2 * min(scale, 1) ** 2 + inside**2)
     crossing = math.sqrt(0.56 * min(moved, 0.5) / groups)
     return float(np.abs(below - points).mean() + crossing * math.sqrt(2 / math.pi))
 
 
-# Groups of records that follow each other in one fixed order, and a noisy mean for each.
-
-_MOST_SUM = 1 << 61
-_MOST_MOVED = 1 << 53
-_MOST_SCALE = 1 << 55
-
-
 class Tallies(NamedTuple):
-    """All that is read of the rows, exactly.
+    """The exact statistics of the rows.
 
     sums: for each number, its sum in every group.
     scores: for each column of categories, how far every candidate is from every group.
@@ -208,7 +184,7 @@ class Tallies(NamedTuple):
 
 
 class Centroids(NamedTuple):
-    """The same with noise: what is released. Everything after it is post-processing."""
+    """The noisy statistics, which are released."""
 
     sums: tuple[NDArray[np.int64], ...]
     chosen: tuple[NDArray[np.int64], ...]
@@ -219,11 +195,11 @@ class Microaggregation(Synthesis):
     """Noisy means of groups of k records, each repeated as often as its group has records.
 
     Guarantee
-        As every way. Groups follow each other in the fixed order; no row keeps its identity.
+        That of `Synthesis`. Groups follow each other in the fixed order; no row keeps its identity.
 
     Parameters
         k: the least size of a group.
-        smooth: whether means are drawn together as far as their noise suggests: to a rising line
+        smooth: whether means are moved together as far as their noise suggests: to a rising line
             for one number, else to their neighbours in the order.
         spread: whether a group's numbers are spread evenly between its neighbours instead of k
             copies of one.
@@ -244,21 +220,11 @@ class Microaggregation(Synthesis):
         columns = len(varying(lines_of(domain)))
         if columns > MOST_COLUMNS:
             raise refuse("publish.too-many-cluster-columns", many=columns, most=MOST_COLUMNS)
-        k = given.k
-        if k is None:
-            k = math.ceil(rows / best_groups(max(columns, 1), rows, epsilon))
-        if k > rows:
-            raise refuse("publish.fewer-rows-than-k", size=k)
-        return cls(
-            domain=domain,
-            rows=rows,
-            epsilon=epsilon,
-            k=k,
-            smooth=given.smooth,
-            spread=given.spread,
-        )
-
-    # -- what is public ------------------------------------------------------------------------
+        if given["k"] is None:
+            given["k"] = math.ceil(rows / best_groups(max(columns, 1), rows, epsilon))
+        if given["k"] > rows:
+            raise refuse("publish.fewer-rows-than-k", size=given["k"])
+        return super().planned(domain, rows, epsilon, **given)
 
     @property
     def clusters(self) -> int:
@@ -268,9 +234,9 @@ class Microaggregation(Synthesis):
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """How many records each group has."""
-        found = np.full(self.clusters, self.k, np.int64)
-        found[-1] = self.rows - self.k * (self.clusters - 1)
-        return found
+        sizes = np.full(self.clusters, self.k, np.int64)
+        sizes[-1] = self.rows - self.k * (self.clusters - 1)
+        return sizes
 
     @property
     def sensitivity(self) -> Fraction:
@@ -281,12 +247,14 @@ class Microaggregation(Synthesis):
     @property
     def scale(self) -> Mapping[str, float]:
         """The scale of the noise in a mean of k records, for each number, in its own units."""
-        found = {}
-        for line in self._numbers:
-            if line.length:
-                steps = self._law(line).scale * 2**line.shift / self.k
-                found[line.axis.name] = steps * _unit(line.axis)
-        return found
+        return {
+            line.axis.name: self._law(line).scale
+            * 2**line.shift
+            / self.k
+            * float(getattr(line.axis.column, "grid", 1))
+            for line in self._numbers
+            if line.length
+        }
 
     @cached_property
     def length(self) -> Fraction:
@@ -327,36 +295,32 @@ class Microaggregation(Synthesis):
         return DiscreteLaplace(sensitivity=line.length * self.length, epsilon=self.epsilon)
 
     def _choice(self, line: MeaningLine) -> Exponential:
-        """A sum of distances to a label is the score of that label, negated."""
-        moved = line.length * self.length  # 0 where all labels are equally far
+        """The score of a category is the negated sum of its distances to the group's values."""
+        moved = line.length * self.length  # 0 where all categories are equally far
         return Exponential(line.axis.size, self.epsilon, moved or 1)
-
-    # -- what is done --------------------------------------------------------------------------
 
     def release(self, records: Passes, source: Source) -> Means:
         return self.written(self.noisy(self.tallies(records), source))
 
     def key(self, places: Places) -> list[NDArray[np.int64]]:
-        """The complete key of each record: its place on the curve, if there is one, and its values
-        column by column."""
+        """The complete key of each record: its position on the curve, if there is one, and its
+        values column by column."""
         live = varying(self._all)
         values = [line.values(places) for line in self._sorted]
         if len(live) < 2:
             return values
         bits = bits_for(len(live))
-        at = np.empty((len(places), len(live)), np.int64)
-        for j, line in enumerate(live):
-            at[:, j] = cells(line.positions(line.values(places)), line.length, bits)
-        return [index(at, bits).astype(np.int64), *values]
+        at = [cells(line.positions(line.values(places)), line.length, bits) for line in live]
+        return [index(np.stack(at, axis=1), bits).astype(np.int64), *values]
 
     @cached_property
     def _sorted(self) -> tuple[Line, ...]:
         """The lines in the order of the key's values: chains are bounded along lines that have a
-        length, so that no other may come before them."""
+        length, so no other may come before them."""
         return tuple(sorted(self._all, key=lambda line: not line.length))
 
     def tallies(self, records: Passes) -> Tallies:
-        """What the groups hold: one walk along the order."""
+        """The statistics of all groups, by one walk along the order."""
         sums = [np.zeros(self.clusters, np.int64) for _ in self._numbers]
         counts = [np.zeros((self.clusters, c.axis.size), np.int64) for c in self._categories]
         begin = 0
@@ -369,16 +333,16 @@ class Microaggregation(Synthesis):
             starts = np.searchsorted(group, np.arange(here.start, here.stop))
             for total, line in zip(sums, self._numbers, strict=True):
                 total[here] += np.add.reduceat(values[line], starts)
-            for held, category in zip(counts, self._categories, strict=True):
+            for count, category in zip(counts, self._categories, strict=True):
                 kinds = category.axis.size
                 at = (group - first) * kinds + values[category]
-                found = np.bincount(at, minlength=(here.stop - first) * kinds)
-                held[here] += found.reshape(-1, kinds)
-        scores = [c.scores(held) for c, held in zip(self._categories, counts, strict=True)]
+                pairs = np.bincount(at, minlength=(here.stop - first) * kinds)
+                count[here] += pairs.reshape(-1, kinds)
+        scores = [c.scores(count) for c, count in zip(self._categories, counts, strict=True)]
         return Tallies(tuple(sums), tuple(scores))
 
     def noisy(self, tallies: Tallies, source: Source) -> Centroids:
-        """The only step that pays."""
+        """The statistics with noise: the only step that has a price."""
         sums = []
         for line, exact in zip(self._numbers, tallies.sums, strict=True):
             drawn = self._law(line).steps(self.clusters, source) if line.length else 0
@@ -386,21 +350,16 @@ class Microaggregation(Synthesis):
         chosen = []
         for category, scores in zip(self._categories, tallies.scores, strict=True):
             choice = self._choice(category)
-            found = [choice.choose(row, source) for row in (-scores).tolist()]
-            chosen.append(np.array(found, np.int64))
+            numbers = [choice.choose(row, source) for row in (-scores).tolist()]
+            chosen.append(np.array(numbers, np.int64))
         return Centroids(tuple(sums), tuple(chosen))
 
     def written(self, centroids: Centroids) -> Means:
-        """The rows that are made of what was released."""
-        means, chosen = self._means(centroids.sums), centroids.chosen
-        return Means(
-            self.k,
-            self.clusters,
-            len(self.domain.axes),
-            tuple(zip(self._numbers, means, strict=True)),
-            tuple(zip(self._categories, chosen, strict=True)),
-            self.spread,
-        )
+        """The rows that follow from the release."""
+        numbers = tuple(zip(self._numbers, self._means(centroids.sums), strict=True))
+        categories = tuple(zip(self._categories, centroids.chosen, strict=True))
+        columns = len(self.domain.axes)
+        return Means(self.k, self.clusters, columns, numbers, categories, self.spread)
 
     def _means(self, sums: Sequence[NDArray[np.int64]]) -> Iterator[Reals]:
         """The means as shares of the range."""
@@ -413,8 +372,6 @@ class Microaggregation(Synthesis):
                     means = smoothed(means, self._law(line).variance / (self.k * line.length) ** 2)
             yield np.clip(means, 0, 1)
 
-    # -- what is said --------------------------------------------------------------------------
-
     @property
     def expected_error(self) -> float:
         columns = len(varying(self._all))
@@ -424,7 +381,7 @@ class Microaggregation(Synthesis):
     @property
     def parameters(self) -> Mapping[str, str]:
         curve = len(varying(self._all)) > 1
-        found = {
+        texts = {
             "groups": f"{many(self.clusters, 'group')} of at least {many(self.k, 'record')}.",
             "order": "Along a Hilbert curve through the domain." if curve else "By value.",
             "sensitivity": (
@@ -433,25 +390,23 @@ class Microaggregation(Synthesis):
             ),
         }
         for name, scale in self.scale.items():
-            found[f"column {name}"] = f"The mean of a group has noise of scale {shortly(scale)}."
+            texts[f"column {name}"] = f"The mean of a group has noise of scale {shortly(scale)}."
         for line in self._categories:
-            found[f"column {line.axis.name}"] = (
+            # the price if a record took the most distant category
+            furthest = int(line.line.distances.max()) if line.length else 0
+            alone = shortly(2 * float(self._choice(line).fall) * furthest)
+            texts[f"column {line.axis.name}"] = (
                 "The category of a group is chosen with noise; one choice alone would cost at most "
-                f"epsilon {shortly(self._choice_epsilon(line))}."
+                f"epsilon {alone}."
             )
-        found["after the noise"] = f"{sentence(', '.join(self._afterwards()))}."
-        return found
+        texts["after the noise"] = f"{sentence(', '.join(self._post_processing()))}."
+        return texts
 
-    def _choice_epsilon(self, line: MeaningLine) -> float:
-        """What one choice would cost alone if a record took the most distant category."""
-        furthest = int(line.line.distances.max())
-        return 2 * float(self._choice(line).fall) * furthest if line.length else 0.0
-
-    def _afterwards(self) -> Iterator[str]:
+    def _post_processing(self) -> Iterator[str]:
         if self._numbers:
             if self.smooth:
                 yield "made to rise" if self._alone else "smoothed along the order"
-            yield "clamped to the bounds"
+            yield "clipped to the bounds"
             if self.spread:
                 yield "spread inside groups"
             yield "rounded to the grid"
@@ -459,30 +414,22 @@ class Microaggregation(Synthesis):
 
     @property
     def limits(self) -> Sequence[str]:
-        found = [
-            "Rows are group means with noise, not records: what varies inside a group of "
+        texts = [
+            "Rows are group means with noise, not records: the variation inside a group of "
             f"{self.k} records is lost."
         ]
         blank = [line.axis.name for line in self._numbers if line.axis.blank]
         if blank:
-            found.append(
+            texts.append(
                 f"A missing value of {named(blank)} counts as the middle of its range, and "
-                "no number leaves as a blank."
+                "no released number is missing."
             )
-        return found
-
-
-class _Given(NamedTuple):
-    k: int | None
-    smooth: bool
-    spread: bool
+        return texts
 
 
 @checked_call
-def _options(*, k: object = "auto", smooth: object = True, spread: object = False) -> _Given:
+def _options(
+    *, k: object = "auto", smooth: object = True, spread: object = False
+) -> dict[str, Any]:
     least = None if k == "auto" else whole(k, "k", least=1)
-    return _Given(least, flag(smooth, "smooth"), flag(spread, "spread"))
-
-
-def _unit(axis: Axis) -> float:
-    return float(getattr(axis.column, "grid", 1))
+    return {"k": least, "smooth": flag(smooth, "smooth"), "spread": flag(spread, "spread")}

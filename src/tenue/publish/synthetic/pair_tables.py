@@ -1,19 +1,18 @@
 """Noisy tables of pairs of columns: of those that depend on each other most, or of all.
 
 Columns become few groups each, from their private margins alone. The pairs form a spanning tree:
-along it rows are drawn, one column after the other.
-
-With many rows a spanning tree misses more by the pairs that it leaves out than noise does harm.
+along it rows are drawn, one column after the other. With many rows a spanning tree misses more by
+the pairs that it leaves out than noise does harm; then every pair has a table.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +23,19 @@ from ...noise.source import Source
 from ..permute import shuffled
 from .binning import Binning, by_group, grouped, leanings, located, numbered
 from .counts import MOVED, Counts, Weights, apportioned, noisy, variance
-from .dependence import dependent
 from .domain import Domain, Places
-from .grid import Grid, independent, refined
+from .grid import Grid, Gridded, dependent, independent, refined
 from .independent_columns import Measured
+from .synthesis import Drawing
 
 Pair = tuple[int, int]
 
-_ROWS_A_CELL = 20
 _MOST_GROUPS = 32
 _CHOICES = Fraction(1, 10)
 """The part of the budget of pair tables that chooses the pairs; none if there is one pair."""
+_SWEEPS = 30
+_NEAR = 1e-4
+"""Shares of rows by which the table of all columns may miss a table of two."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class PairTables:
         of the D − 1 choices is an exponential mechanism on scores that one record moves by 2, each
         of the D − 1 tables has noise for a record that moves between two cells, in every cell.
     """
+
+    rows_a_cell: ClassVar[int] = 20
 
     columns: int
     rows: int
@@ -69,42 +72,58 @@ class PairTables:
     @property
     def groups(self) -> int:
         """The most groups of a column, so that cells hold enough rows for their noise."""
-        cells = int(self.rows * self.counting / _ROWS_A_CELL)
+        cells = int(self.rows * self.counting / self.rows_a_cell)
         return min(max(math.isqrt(cells), 2), _MOST_GROUPS)
 
     def release(
         self, domain: Domain, records: Passes, measured: Sequence[Measured], source: Source
-    ) -> Walk:
+    ) -> Drawing:
         """The tables that rows are drawn from, and margins that are better for them."""
         ordered = [axis.ordered for axis in domain.axes]
-        margins = [column.margin for column in measured]
-        groups = grouped(domain, margins, ordered, self.groups)
+        groups = grouped(domain, [column.margin for column in measured], ordered, self.groups)
         with records.map(numbered(groups), [group.many for group in groups]) as numbers:
             grids = self.grids(numbers, groups, ordered, source)
         groups = refined(measured, groups, grids)
-        return Walk(tables_of(grids, groups, ordered, max(self.rows, 1)), groups, ordered)
+        tables = {}
+        for grid in grids:
+            i, j = grid.columns
+            expected = independent([groups[i], groups[j]], max(self.rows, 1))
+            scale = math.sqrt(grid.variance / 2)
+            tables[i, j] = dependent(grid.counts, expected, scale, [ordered[i], ordered[j]])
+        return self.drawing(tables, groups, ordered)
 
     def grids(
         self, numbers: Passes, groups: Sequence[Binning], ordered: Sequence[bool], source: Source
     ) -> list[Grid]:
-        """The pairs of a spanning tree in the order of choice, each with its noisy table.
+        """The noisy table of each pair, in the order of choice.
 
         numbers: the group of each record in each column.
         """
         counts = crossed(numbers, groups)
+        return [
+            Grid(pair, noisy(counts[pair], self.counting, source), variance(self.counting))
+            for pair in self.selected(counts, groups, ordered, source)
+        ]
+
+    def selected(
+        self,
+        counts: Mapping[Pair, Counts],
+        groups: Sequence[Binning],
+        ordered: Sequence[bool],
+        source: Source,
+    ) -> list[Pair]:
+        """The pairs that have a table."""
         scores = {
             (i, j): self.score(table, independent([groups[i], groups[j]], self.rows))
             for (i, j), table in counts.items()
         }
-        return [
-            Grid(pair, noisy(counts[pair], self.counting, source), variance(self.counting))
-            for pair in self.spanned(scores, ordered, source)
-        ]
+        return self.spanned(scores, ordered, source)
 
     def score(self, counts: Counts, independent: Weights) -> int:
-        """How far a table is from independence, less what its noise would be.
+        """How far a table is from independence, less the expected sum of its noise.
 
-        What is subtracted is made of released margins, so a record moves the score by 2 at most.
+        The table of independence follows from released margins, so a record moves the score by 2
+        at most.
         """
         distance = int(np.abs(counts - np.rint(independent).astype(np.int64)).sum())
         return distance - math.ceil(counts.size / self.counting)
@@ -117,15 +136,14 @@ class PairTables:
         Columns of numbers are joined to each other first: more is asked of them.
         """
         tree = list(range(self.columns))
-        found: list[Pair] = []
-        while len(found) < self.many:
-            open_ = [pair for pair in scores if tree[pair[0]] != tree[pair[1]]]
-            open_ = [(i, j) for i, j in open_ if ordered[i] and ordered[j]] or open_
-            one, other = pair = self._chosen({pair: scores[pair] for pair in open_}, source)
-            found.append(pair)
-            joined, gone = tree[one], tree[other]
-            tree = [joined if name == gone else name for name in tree]
-        return found
+        chosen: list[Pair] = []
+        while len(chosen) < self.many:
+            pairs = [pair for pair in scores if tree[pair[0]] != tree[pair[1]]]
+            pairs = [(i, j) for i, j in pairs if ordered[i] and ordered[j]] or pairs
+            chosen.append(self._chosen({pair: scores[pair] for pair in pairs}, source))
+            kept, joined = (tree[column] for column in chosen[-1])
+            tree = [kept if name == joined else name for name in tree]
+        return chosen
 
     def _chosen(self, scores: Mapping[Pair, int], source: Source) -> Pair:
         """One pair, with probability proportional to e^(choosing·score/(2·MOVED))."""
@@ -134,6 +152,43 @@ class PairTables:
             return pairs[0]
         rule = Exponential(len(pairs), self.choosing, MOVED)
         return pairs[rule.choose(list(scores.values()), source)]
+
+    def drawing(
+        self, tables: Mapping[Pair, Weights], groups: Sequence[Binning], ordered: Sequence[bool]
+    ) -> Drawing:
+        """The rows that follow from the tables of two columns."""
+        return Walk(tables, groups, ordered)
+
+
+@dataclass(frozen=True)
+class AllPairs(PairTables):
+    """Counts every pair of columns.
+
+    Guarantee
+        `epsilon`-differential privacy for one record that is replaced, given private margins: each
+        of the D·(D − 1)/2 tables has noise for a record that moves between two cells, in every
+        cell.
+    """
+
+    rows_a_cell = 24
+
+    @property
+    def many(self) -> int:
+        return math.comb(self.columns, 2)
+
+    @property
+    def choosing(self) -> Fraction:
+        """Nothing is chosen."""
+        return Fraction(0)
+
+    def selected(self, counts: Mapping[Pair, Counts], *_: object) -> list[Pair]:
+        return list(counts)
+
+    def drawing(
+        self, tables: Mapping[Pair, Weights], groups: Sequence[Binning], ordered: Sequence[bool]
+    ) -> Drawing:
+        table = agreeing(independent(groups, max(self.rows, 1)), tables)
+        return Gridded(table, range(self.columns), groups, ordered)
 
 
 @dataclass(frozen=True)
@@ -161,32 +216,17 @@ class Walk:
         return lean.clip(-1.0, 1.0)
 
 
-def tables_of(
-    grids: Sequence[Grid], groups: Sequence[Binning], ordered: Sequence[bool], rows: int
-) -> dict[Pair, Weights]:
-    """The tables of two columns that rows are drawn from, by their noisy counts."""
-    tables = {}
-    for grid in grids:
-        i, j = grid.columns
-        expected = independent([groups[i], groups[j]], rows)
-        scale = math.sqrt(grid.variance / 2)
-        tables[i, j] = dependent(grid.counts, expected, scale, [ordered[i], ordered[j]])
-    return tables
-
-
 def crossed(numbers: Passes, groups: Sequence[Binning]) -> dict[Pair, Counts]:
     """How many records every two groups of every two columns have, which is secret.
 
     numbers: the group of each record in each column.
     """
-    return {
-        (i, j): numbers.only(i, j).sum(_crossing(groups[i].many, groups[j].many))
-        for i, j in itertools.combinations(range(len(groups)), 2)
-    }
 
+    def counts(i: int, j: int) -> Counts:
+        many, others = groups[i].many, groups[j].many
+        return numbers.only(i, j).sum(lambda pair: cross(pair[:, 0], pair[:, 1], many, others))
 
-def _crossing(many: int, others: int) -> Callable[[Places], Counts]:
-    return lambda pair: cross(pair[:, 0], pair[:, 1], many, others)
+    return {pair: counts(*pair) for pair in itertools.combinations(range(len(groups)), 2)}
 
 
 def cross(
@@ -206,122 +246,28 @@ def walked(
         for (i, j), table in tables.items():
             if (i in made) == (j in made):
                 continue
-            known, new, ways = (i, j, table) if i in made else (j, i, table.T)
-            order, held = by_group(made[known], groups[known].many, source)
+            known, new, weights = (i, j, table) if i in made else (j, i, table.T)
+            order, sizes = by_group(made[known], groups[known].many, source)
             made[new] = np.empty(rows, np.int64)
-            ends = np.cumsum(held)
-            for g in np.flatnonzero(held):
-                size = int(held[g])
-                counts = apportioned(ways[g], size, source)
-                here = order[ends[g] - size : ends[g]]
-                made[new][here] = np.repeat(np.arange(counts.size), counts)
+            ends = np.cumsum(sizes)
+            for g in np.flatnonzero(sizes):
+                counts = apportioned(weights[g], int(sizes[g]), source)
+                members = order[ends[g] - sizes[g] : ends[g]]
+                made[new][members] = np.repeat(np.arange(counts.size), counts)
     return made
 
 
-# Noisy tables of every two of few columns, and one table of all of them that agrees with each.
-
-_ROWS_A_CELL_OF_ALL = 24
-_SWEEPS = 30
-_NEAR = 1e-4
-"""Shares of rows by which the table of all columns may miss a table of two."""
-
-
-@dataclass(frozen=True)
-class AllPairs:
-    """Counts every pair of columns.
-
-    Guarantee
-        `epsilon`-differential privacy for one record that is replaced, given private margins: each
-        of the D·(D − 1)/2 tables has noise for a record that moves between two cells, in every
-        cell.
-    """
-
-    columns: int
-    rows: int
-    epsilon: Fraction
-
-    @property
-    def many(self) -> int:
-        """How many tables there are."""
-        return math.comb(self.columns, 2)
-
-    @property
-    def choosing(self) -> Fraction:
-        """Nothing is chosen."""
-        return Fraction(0)
-
-    @property
-    def counting(self) -> Fraction:
-        """Epsilon of each table."""
-        return self.epsilon / self.many
-
-    @property
-    def groups(self) -> int:
-        """The most groups of a column, so that cells hold enough rows for their noise."""
-        cells = int(self.rows * self.counting / _ROWS_A_CELL_OF_ALL)
-        return min(max(math.isqrt(cells), 2), _MOST_GROUPS)
-
-    def release(
-        self, domain: Domain, records: Passes, measured: Sequence[Measured], source: Source
-    ) -> Crossed:
-        """The table that rows are drawn from, and margins that are better for the tables of two."""
-        ordered = [axis.ordered for axis in domain.axes]
-        groups = grouped(domain, [column.margin for column in measured], ordered, self.groups)
-        with records.map(numbered(groups), [group.many for group in groups]) as numbers:
-            grids = self.grids(numbers, groups, source)
-        groups = refined(measured, groups, grids)
-        rows = max(self.rows, 1)
-        pairs = tables_of(grids, groups, ordered, rows)
-        return Crossed(agreeing(independent(groups, rows), pairs), groups, ordered)
-
-    def grids(self, numbers: Passes, groups: Sequence[Binning], source: Source) -> list[Grid]:
-        """The noisy table of every pair.
-
-        numbers: the group of each record in each column.
-        """
-        return [
-            Grid(pair, noisy(counts, self.counting, source), variance(self.counting))
-            for pair, counts in crossed(numbers, groups).items()
-        ]
-
-
 def agreeing(expected: Weights, pairs: Mapping[Pair, Weights]) -> Weights:
-    """The table of all columns nearest to what was expected whose tables of two are these, as
+    """The table of all columns nearest to the expected one whose tables of two are these, as
     nearly as they agree with each other: iterative proportional fitting."""
     table = expected
     for _ in range(_SWEEPS):
         missed = 0.0
         for pair, wanted in pairs.items():
             others = tuple(axis for axis in range(table.ndim) if axis not in pair)
-            held = table.sum(axis=others)
-            missed = max(missed, float(np.abs(wanted - held).sum()))
-            table = table * np.expand_dims(wanted / held.clip(1e-300), others)
+            sums = table.sum(axis=others)
+            missed = max(missed, float(np.abs(wanted - sums).sum()))
+            table = table * np.expand_dims(wanted / sums.clip(1e-300), others)
         if missed <= _NEAR * expected.sum():
             break
     return table
-
-
-@dataclass(frozen=True)
-class Crossed:
-    """Rows whose columns follow the margins, and whose groups follow one table of all columns."""
-
-    table: Weights
-    groups: Sequence[Binning]
-    ordered: Sequence[bool]
-
-    def block(self, rows: range, source: Source) -> Places:
-        size = len(rows)
-        held = np.repeat(np.arange(self.table.size), apportioned(self.table, size, source).ravel())
-        held = held[shuffled(size, source)]
-        cells = np.unravel_index(held, self.table.shape)
-        leans = {j: lean.ravel()[held] for j, lean in self._leanings.items()}
-        return located(cells, self.groups, leans, source)
-
-    @cached_property
-    def _leanings(self) -> dict[int, Weights]:
-        """How the rows of each cell lean, for each ordered column."""
-        return {
-            j: leanings(self.table, j, blank=self.groups[j].blank)
-            for j, line in enumerate(self.ordered)
-            if line
-        }

@@ -1,9 +1,8 @@
-"""What a private release will do and how good it can be, before anything is read or spent.
+"""The plan of a private release: its method and expected error, before anything is read or spent.
 
-number of columns; never by a row.
-
-The limits were found by measuring on a few tables (`benchmarks/private_release.py`). They decide
-how good the result is, never how private.
+The method is chosen by the number of rows, epsilon, and the types and number of columns; never by a
+row. The limits were found by measuring on a few tables (`benchmarks/private_release.py`). They
+decide how good the result is, never how private.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,14 +40,11 @@ WAYS: dict[str, type[Synthesis]] = {
 }
 
 
-# Which way of drawing a private table is taken: by the number of rows, epsilon, and the types
-# and.
-
 FEW = 1_000
-"""Below so many rows times epsilon no way tells much."""
+"""Below so many rows times epsilon no method reveals much."""
 _PAIRS = 10_000
 _MANY_COLUMNS, _MANY_MIXED = 5, 6
-"""From so many columns on other ways are taken; the latter where some are numbers, some not."""
+"""From so many columns on other methods are chosen; the latter where some are numbers, some not."""
 _DISTINCT = 512
 _COPULA_LEAST, _COPULA_MOST = 10, 75_000
 _NETWORK_LEAST = 600
@@ -58,72 +54,61 @@ together than a network of all."""
 _COLUMNS_LEAST = 40
 """Below so many rows times epsilon a column, each of few columns by itself has too little."""
 _COPULA_OF_FEW = 2_500
-"""Up to so many rows times epsilon a column, a correlation of each two of few columns tells more
-than a closer look."""
+"""Up to so many rows times epsilon a column, a correlation of each two of few columns is worth more
+than finer tables."""
 _TREE_OF_TWO = 50_000
 """From so many rows times epsilon on, a tree of two columns is finer than tables of groups."""
 
 
 def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
-    """The name of the way, and the reason in a sentence."""
+    """The name of the method, and the reason in a sentence."""
     columns, strength = len(domain.axes), rows * epsilon
-    told = f"rows times epsilon is {_short(strength)}"
-    little = f"{sentence(told)}, too little to see how {columns} columns depend on each other."
-    numeric = all(axis.ordered for axis in domain.axes)
+    numbers = sum(axis.ordered for axis in domain.axes)
+    numeric, each = numbers == columns, strength / columns
+    product = f"{round(strength):,}" if strength >= 10 else f"{float(strength):.2g}"
+    product = f"rows times epsilon is {product}"
+    little = f"{sentence(product)}, too little to see how {columns} columns depend on each other."
+    of_numbers = "columns of numbers" if numeric else "columns, not all of numbers"
+    facts = f"There are {columns} {of_numbers}, and {product}"
+    pairs, triples = (
+        f"{facts}: enough for tables of two.",
+        f"{facts}: enough for tables of two or three.",
+    )
+    grid = f"{facts}: enough for one table of the numbers."
+    correlations = f"{facts}: enough for a correlation of each two."
     if columns == 1:
-        if domain.axes[0].ordered:
+        if numeric:
             return (
                 "tree",
-                "There is one column of numbers, and a tree looks closer where more rows are.",
+                "There is one column of numbers, and a tree is finer where more rows are.",
             )
         return "columns", "There is one column of categories, and each gets a noisy count."
-    several = sum(axis.ordered for axis in domain.axes) > 1
-    if columns >= (_MANY_MIXED if several and not numeric else _MANY_COLUMNS):
-        each = strength / columns
-        if numeric:
-            if strength < _COPULA_LEAST * columns**2:
-                return "columns", little
-            enough = f"There are {columns} columns of numbers, and {told}: enough for"
-            if each <= _COPULA_MOST:
-                return "copula", f"{enough} a correlation of each two."
-            return "network", f"{enough} tables of two or three."
-        if several and _NUMBERS_LEAST <= each < _NUMBERS_MOST:
-            joined = "one table of the numbers" if strength < _PAIRS else "tables of two"
-            mixed = f"There are {columns} columns, not all of numbers, and {told}"
-            return "two-stage", f"{mixed}: enough for {joined}."
-        if each < _NETWORK_LEAST:
+    if numeric and columns >= _MANY_COLUMNS:
+        if strength < _COPULA_LEAST * columns**2:
             return "columns", little
-        enough = "enough for tables of two or three."
-        return "network", f"There are {columns} columns, not all of numbers, and {told}: {enough}"
+        return ("copula", correlations) if each <= _COPULA_MOST else ("network", triples)
+    if not numeric and columns >= (_MANY_MIXED if numbers > 1 else _MANY_COLUMNS):
+        if numbers > 1 and _NUMBERS_LEAST <= each < _NUMBERS_MOST:
+            return "two-stage", grid if strength < _PAIRS else pairs
+        return ("columns", little) if each < _NETWORK_LEAST else ("network", triples)
     if not numeric:
-        mixed = f"There are {columns} columns, not all of numbers, and {told}"
-        if strength >= _PAIRS:
-            return "two-stage", f"{mixed}: enough for tables of two."
-        if strength >= FEW and several:
-            return "two-stage", f"{mixed}: enough for one table of the numbers."
-        return "columns", f"{mixed}: too little for tables of two."
+        if strength < _PAIRS and (strength < FEW or numbers < 2):
+            return "columns", f"{facts}: too little for tables of two."
+        return "two-stage", grid if strength < _PAIRS else pairs
     if strength < FEW:
         # made-up tables of three and four columns with 2,000 rows: at epsilon .05 a tree halves the
         # distances of skewed ones and is a third worse on normal ones; at .2 columns alone win
         least = columns == 2 or strength < _COLUMNS_LEAST * columns
-        way = "tree" if least else "columns"
-        return way, f"{sentence(told)}, which is little: expect a coarse picture."
+        reason = f"{sentence(product)}, which is little: expect a coarse picture."
+        return "tree" if least else "columns", reason
     # one column of few values among finer ones does not keep these from following a normal law
     heaped = all(axis.size <= _DISTINCT for axis in domain.axes)
     if not heaped and strength <= _COPULA_OF_FEW * columns:
-        enough = "enough for a correlation of each two."
-        return "copula", f"There are {columns} columns of numbers, and {told}: {enough}"
+        return "copula", correlations
     if columns > 2 or heaped or strength < _TREE_OF_TWO:
-        seen = "enough to see each by itself, then all together."
-        return "two-stage", f"There are {columns} columns of numbers, and {told}: {seen}"
-    return "tree", "There are two columns of numbers, and a tree looks closer where more rows are."
+        return "two-stage", f"{facts}: enough to see each by itself, then all together."
+    return "tree", "There are two columns of numbers, and a tree is finer where more rows are."
 
-
-def _short(number: Fraction) -> str:
-    return f"{round(number):,}" if number >= 10 else f"{float(number):.2g}"
-
-
-# What a private release will do and how good it can be, before anything is read or spent.
 
 AUTO: Literal["auto"] = "auto"
 _OTHER_PRICES = tuple(Fraction(2) ** power for power in range(-3, 4))
@@ -133,15 +118,15 @@ _WIDE = Fraction(1, 4)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasePlan:
-    """What `publish(method="private")` would do. It reads no row and costs nothing.
+    """The plan of `publish(method="private")`. It reads no row and costs nothing.
 
-    by: the way, and `reason`, a sentence, why it is taken.
-    expected_error: by how much the share of rows in a random interval of a random column is
-        expected to be off, from noise and resolution alone, for values spread evenly over their
-        domain; what the rows' own shape adds is unknown before, and is not said after.
+    by: the method of drawing; `reason`: a sentence on why it was chosen.
+    expected_error: the expected absolute error of the share of rows in a random interval of a
+        random column, from noise and resolution alone, for values spread evenly over their domain.
+        The error from the true shape of the values is unknown before, and not reported afterwards.
     k, clusters, sensitivity, scale: of microaggregation: rows in a cluster, how many clusters, by
         how much one record moves all normalised centroids together, and the noise of a centroid
-        of each column, in its own unit. None for other ways.
+        of each column, in its own unit. None for other methods.
     """
 
     by: str
@@ -158,33 +143,27 @@ class ReleasePlan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the holder should think about before spending."""
-        found = []
+        """What the holder should consider before spending."""
+        texts = []
         if self.rows * self.epsilon < FEW:
-            found.append(
-                f"Little can be seen of {many(self.rows, 'row')} at epsilon "
-                f"{exactly(self.epsilon)}: expect a coarse picture, or spend more."
+            texts.append(
+                f"{sentence(many(self.rows, 'row'))} at epsilon {exactly(self.epsilon)} reveal "
+                "little: expect a coarse picture, or spend more."
             )
         if self.sensitivity is not None and self.sensitivity > _WIDE * self.epsilon:
             wide = percent(self.sensitivity / float(self.epsilon))
-            found.append(
+            texts.append(
                 f"The mean of a group has noise of {wide} of the width of its domain, which hides "
-                "what it was: choose a larger k or another way."
+                "the true mean: choose a larger k or another method."
             )
-        return tuple(found)
+        return tuple(texts)
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts as JSON has them."""
-        return {
-            "by": self.by,
-            "reason": self.reason,
-            "rows": self.rows,
+        """The facts as JSON values."""
+        names = [field.name for field in fields(self) if field.name != "way"]
+        return {name: getattr(self, name) for name in names} | {
             "epsilon": exactly(self.epsilon),
-            "expected_error": self.expected_error,
             "parameters": dict(self.parameters),
-            "k": self.k,
-            "clusters": self.clusters,
-            "sensitivity": self.sensitivity,
             "scale": None if self.scale is None else dict(self.scale),
             "warnings": list(self.warnings),
         }
@@ -200,17 +179,17 @@ class ReleasePlan:
             ("Price", f"Epsilon {exactly(self.epsilon)}, for a table of {many(self.rows, 'row')}."),
             (
                 "Error",
-                f"The share of rows between two values of a column would be off by "
-                f"{percent(self.expected_error)} on average if values were spread evenly between "
-                "their bounds. What their true shape adds is not known before.",
+                "For values spread evenly between their bounds, the share of rows between two "
+                f"values of a column is off by {percent(self.expected_error)} on average. The "
+                "error from their true shape is not known beforehand.",
             ),
             *((sentence(name), value) for name, value in self.parameters.items()),
             *(("WARNING", text) for text in self.warnings),
         ]
 
     def picture(self) -> Picture:
-        """What `tn.report.plot` draws: what the same way would err for other prices, without rows;
-        prices that are too small for it are left out."""
+        """The picture of `tn.report.plot`: the expected error of the same method at other prices,
+        without those that are too small for it."""
         from ...report.picture import Axis, Curve, Dots, Panel, Picture, Words
 
         points = []
@@ -220,23 +199,23 @@ class ReleasePlan:
                 other = planned(self.way.domain, self.rows, price, self.by, self.k or AUTO)
                 points.append((float(price), other.expected_error))
         here = float(self.epsilon), self.expected_error
-        told = f"epsilon {exactly(self.epsilon)}: {percent(self.expected_error)}"
+        label = f"epsilon {exactly(self.epsilon)}: {percent(self.expected_error)}"
         panel = Panel(
             [
                 Curve(points),
                 Dots([here]),
-                Words(told, *here, tone="main", bold=True, right=9, down=-9),
+                Words(label, *here, tone="main", bold=True, right=9, down=-9),
             ],
             x=Axis("epsilon", log=True, ticks=tuple(price for price, _ in points), write="~g"),
             y=Axis(low=0, high=1.15 * max(error for _, error in points), write=".1%", grid=True),
-            title="by how much the share of rows between two values would be off",
+            title="expected error of the share of rows between two values",
             width=440,
             height=240,
         )
         return Picture(
             f"A private table of {many(self.rows, 'row')}, by {self.by}",
             [panel],
-            "if values were spread evenly; what their true shape adds is not known before",
+            "for values spread evenly; the error from their true shape is not known beforehand",
         )
 
     def __str__(self) -> str:
@@ -255,13 +234,13 @@ def plan_release(
     by: str = AUTO,
     k: int | Literal["auto"] = AUTO,
 ) -> ReleasePlan:
-    """What a private release will do, and the error to expect; reads no row, costs nothing.
+    """The plan of a private release and its expected error; reads no row and costs nothing.
 
     Parameters
         schema: a `Schema`, or the path of its file.
         n: how many rows the table has; None for the number that the schema states.
         epsilon: the price.
-        by: "auto", or the name of a way.
+        by: "auto", or the name of a method of drawing.
         k: rows in a cluster; giving it means microaggregation.
 
     Example
@@ -282,7 +261,7 @@ def plan_release(
 
 
 def price_of(epsilon: object) -> Fraction:
-    """Epsilon in whole billionths, rounded up, by which law and debit go alike."""
+    """Epsilon in whole billionths, rounded up, for law and debit alike."""
     return law_epsilon(EpsilonDelta.of(epsilon).epsilon)
 
 
@@ -302,7 +281,7 @@ def planned(
     if k != AUTO:
         if by not in (AUTO, "microaggregation"):
             raise refuse("publish.k-without-clusters", by=by)
-        by, reason = "microaggregation", "It was asked for with k, the rows in a cluster."
+        by, reason = "microaggregation", "It was chosen by k, the rows in a cluster."
         if isinstance(k, Mapping):
             raise refuse("publish.one-k-only")
         options["k"] = whole(k, "k", least=1)
@@ -316,8 +295,9 @@ def planned(
                 "publish.unknown-option-value", name="by", given=by, listed=listed, nearest=near
             )
         usual, _ = chosen_way(domain, rows, epsilon)
-        also = "and is what suits the table" if usual == by else f"instead of {usual}"
-        reason = f"It was asked for, {also}."
+        reason = f"You chose it, instead of {usual}."
+        if usual == by:
+            reason = "You chose it, and it suits the table."
     way = WAYS[by].planned(domain, rows, epsilon, **options)
     if way.least_epsilon < LEAST_EPSILON:
         needed = epsilon * LEAST_EPSILON / way.least_epsilon
@@ -328,7 +308,7 @@ def planned(
             columns=len(domain.axes),
             needed=exactly(EpsilonDelta.of(needed).epsilon),
         )
-    moved = getattr(way, "sensitivity", None)
+    sensitivity = getattr(way, "sensitivity", None)
     return ReleasePlan(
         by=by,
         reason=reason,
@@ -338,7 +318,7 @@ def planned(
         parameters=way.parameters,
         k=getattr(way, "k", None),
         clusters=getattr(way, "clusters", None),
-        sensitivity=None if moved is None else float(moved),
+        sensitivity=None if sensitivity is None else float(sensitivity),
         scale=getattr(way, "scale", None),
         way=way,
     )

@@ -9,7 +9,7 @@ of one path only. Along a path counts never rise and t rises by one, so the bias
 `bias` or more from one decision to the next, down to −bias, where they no longer follow the record.
 
 Boxes are halved at the middle of the declared domain, along up to four columns at a time; a blank
-is set apart first, and a column of one place is not split. No edge is read from a row, so that one
+is set apart first, and a column of one place is not split. No edge depends on a row, so that one
 pass can count the records in boxes several depths ahead of the decisions about them.
 """
 
@@ -36,9 +36,16 @@ from .counts import MOVED, Counts, Weights, apportioned, fitted, noisy
 from .domain import Domain, Places
 from .synthesis import Synthesis
 
+SPLITS = Fraction(3, 10)
+"""The part of the budget of a tree that decides about splits; the rest is for counts."""
+
 _BITS = 128
 _TERMS = 12
 _FINENESS = 1024
+_TOGETHER = 4
+"""Columns that are halved at once: 16 parts at most."""
+_AHEAD = 1 << 18
+"""One pass looks as deep as it can with so many boxes, or one depth further."""
 
 
 @dataclass(frozen=True)
@@ -54,24 +61,27 @@ class SplitLaw:
     bias: int
 
     @classmethod
+    @lru_cache(maxsize=256)
     def within(cls, budget: Fraction, fan_out: int) -> SplitLaw:
         """The law with the least noise whose loss keeps within the budget.
 
         `fan_out` is the greatest number of parts of a box. The bias is large enough for empty boxes
         to have less than half an offspring on average, so that noise alone grows no tree.
         """
-        return _within(budget, fan_out)
+        rates = (budget * k / _FINENESS for k in range(_FINENESS // 3, _FINENESS // 4, -1))
+        laws = [cls(rate, math.ceil(math.log(fan_out) / float(rate))) for rate in rates]
+        return next((law for law in laws if law.loss <= budget), laws[-1]).require_within(budget)
 
     @cached_property
     def loss(self) -> Fraction:
-        """No less than the greatest log-ratio of the law of all decisions, and hardly more.
+        """An upper bound on the log-ratio of the law of all decisions, and hardly above it.
 
-        The record that leaves lowers the counts of one path, the one that comes raises those of
-        another, and boxes that hold both are as before. Let a = e^-rate and f(x) the chance of a
-        split. Where a record left, splits became less likely, and only the last box of the path,
-        which is not split, weighs in, by (1 − f(x−1))/(1 − f(x)) ≤ 1/a. Where one came, the splits
-        weigh in, each by f(x+1)/f(x): 1/a for −bias ≤ x ≤ 0, falling for x > 0, and nothing below.
-        So the worst path meets −bias, 0, bias, 2·bias and so on.
+        The record that leaves lowers the counts of one path, the one that enters raises those of
+        another, and boxes that hold both are as before. Let a = e^-rate and f(x) the probability of
+        a split. Where a record left, splits became less likely, and only the last box of the path,
+        which is not split, contributes, by (1 − f(x−1))/(1 − f(x)) ≤ 1/a. Where one entered, the
+        splits contribute, each f(x+1)/f(x): 1/a for −bias ≤ x ≤ 0, falling for x > 0, and nothing
+        below. So the worst path meets −bias, 0, bias, 2·bias and so on.
         """
         return 3 * self.rate + self._above
 
@@ -88,11 +98,11 @@ class SplitLaw:
         return total + fallen * step / (1 - step) * (1 - low) / (1 + low - step)
 
     def _power(self, steps: int) -> tuple[Fraction, Fraction]:
-        found = exp_minus(self.rate * steps, _BITS)
-        return Fraction(found.low, 1 << _BITS), Fraction(found.high, 1 << _BITS)
+        power = exp_minus(self.rate * steps, _BITS)
+        return Fraction(power.low, 1 << _BITS), Fraction(power.high, 1 << _BITS)
 
     def require_within(self, budget: Fraction) -> SplitLaw:
-        """Refuses a law whose decisions tell more than the budget."""
+        """Refuses a law whose decisions cost more than the budget."""
         if self.loss > budget:
             raise refuse(
                 "publish.tree-decisions-over-budget", loss=float(self.loss), budget=float(budget)
@@ -102,39 +112,23 @@ class SplitLaw:
     def decide(
         self, counts: NDArray[np.int64], tests: NDArray[np.int64], source: Source
     ) -> NDArray[np.bool_]:
-        """Which boxes are split, given how many records each holds and decisions are above it."""
+        """Which boxes are split, given the number of records of each and of decisions above it."""
         noise = DiscreteLaplace(sensitivity=1, epsilon=self.rate).steps(counts.size, source=source)
         biased = np.maximum(counts - tests * self.bias, -self.bias)
         return np.asarray(biased + noise > 0)
 
     def depth(self, rows: int, fan_out: int) -> int:
-        """How many times boxes are split where records are spread evenly, but for noise."""
+        """How often boxes are split where records are spread evenly, without noise."""
         depth = 0
         while rows > fan_out**depth * max(depth, 1) * self.bias:
             depth += 1
         return depth
 
 
-@lru_cache(maxsize=256)
-def _within(budget: Fraction, fan_out: int) -> SplitLaw:
-    rates = (budget * k / _FINENESS for k in range(_FINENESS // 3, _FINENESS // 4, -1))
-    laws = [SplitLaw(rate, math.ceil(math.log(fan_out) / float(rate))) for rate in rates]
-    found = next((law for law in laws if law.loss <= budget), laws[-1])
-    return found.require_within(budget)
-
-
-# -- How a tree of boxes grows: deep where many records are, in few passes over them ---------------
-
-_TOGETHER = 4
-"""Columns that are halved at once: 16 parts at most."""
-_AHEAD = 1 << 18
-"""One pass looks as deep as it can with so many boxes, or one depth further."""
-
-
 @dataclass(frozen=True)
 class SplitLine:
     """The places of one column that a tree splits. The last `apart` of them, which stand for
-    blanks, are set apart before anything else."""
+    blanks, are separated before anything else."""
 
     size: int
     apart: int = 0
@@ -142,7 +136,7 @@ class SplitLine:
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes of places that do not overlap and leave nothing out: low ≤ place < high."""
+    """Boxes of places that do not overlap and cover the domain: low ≤ place < high."""
 
     low: Places
     high: Places
@@ -152,7 +146,7 @@ class Boxes:
         return len(self.low)
 
     def drawn(self, counts: NDArray[np.int64], source: Source) -> Places:
-        """So many rows of each box, every place of a box equally likely."""
+        """That many rows of each box, every place of a box equally likely."""
         width = self.high - self.low
         made = np.repeat(self.low, counts, axis=0)
         for j in range(self.low.shape[1]):
@@ -169,13 +163,14 @@ def parts(lines: Sequence[SplitLine]) -> int:
 def grown(
     records: Passes, lines: Sequence[SplitLine], law: SplitLaw, source: Source
 ) -> tuple[Boxes, Counts]:
-    """The leaves of a tree, and how many records each holds, which is secret.
+    """The leaves of a tree, and the number of records of each, which is secret.
 
     Guarantee
         The boxes are `law.loss`-differentially private: each follows from the domain and from the
         law's decisions alone.
     """
-    turns = _turns(len(lines))
+    many = -(-len(lines) // _TOGETHER)
+    turns = [list(range(turn, len(lines), many)) for turn in range(many)]
     front, held = _Front.whole(lines), np.array([records.rows], np.int64)
     stages: list[_Stage] = []
     leaves: list[tuple[Places, Places, Counts]] = []
@@ -199,7 +194,9 @@ def grown(
             numbers = numbers[going]
             if not going.size:
                 break
-        stages.append(_Stage.of(depths, numbers))
+        landing = np.full(len(depths[-1].parent), -1, np.int64)
+        landing[numbers] = np.arange(numbers.size)
+        stages.append(_Stage(depths, landing))
     low, high, held = (np.concatenate(column) for column in zip(*leaves, strict=True))
     return Boxes(low, high), held
 
@@ -227,11 +224,11 @@ class _Front:
     def decided(
         self, held: Counts, together: Sequence[int], law: SplitLaw, source: Source
     ) -> NDArray[np.bool_]:
-        """Which boxes go on: those that are to be split now, and those that wait for their turn."""
-        on: NDArray[np.bool_] = np.asarray((self.high - self.low > 1).any(axis=1))
+        """Which boxes are no leaves: those split now, and those that wait for their turn."""
+        split: NDArray[np.bool_] = np.asarray((self.high - self.low > 1).any(axis=1))
         tested = np.flatnonzero(self.tested(together))
-        on[tested] = law.decide(held[tested], self.tests[tested], source)
-        return on
+        split[tested] = law.decide(held[tested], self.tests[tested], source)
+        return split
 
     def kept(self, which: NDArray[np.intp]) -> _Front:
         return _Front(self.low[which], self.high[which], self.tests[which])
@@ -239,70 +236,58 @@ class _Front:
 
 @dataclass(frozen=True, eq=False)
 class _Depth:
-    """All boxes one depth below some others, and how a record finds its own among them.
+    """All boxes one depth below some others, and how to find the box of a record.
 
     parent: which of the boxes above each lies in.
-    cuts: along which columns the boxes above are halved, one after the other, and where.
-    onto: the number of the box that each half is; −1 for an empty half, which is no box.
+    edges: along which columns the boxes above are halved, one after the other, and where.
+    onto: the box of each half; −1 for an empty half, which is no box.
     """
 
     boxes: _Front
     parent: Counts
-    cuts: tuple[tuple[int, Places], ...]
+    edges: tuple[tuple[int, Places], ...]
     onto: Counts
 
     @classmethod
     def below(cls, above: _Front, together: Sequence[int], lines: Sequence[SplitLine]) -> _Depth:
         """Halves every box along these columns, as far as they have two places or more."""
         low, high, parent = above.low, above.high, np.arange(len(above.low))
-        cuts = []
+        edges = []
         for j in together:
             first, last = low[:, j], high[:, j]
-            cut = first + (last - first) // 2
             held = lines[j].size - lines[j].apart
-            cut = np.where((first < held) & (held < last), held, cut)
-            cut = np.where(last - first > 1, cut, last)
-            cuts.append((j, cut))
+            middle = first + (last - first) // 2
+            edge = np.where((first < held) & (held < last), held, middle)
+            edge = np.where(last - first > 1, edge, last)
+            edges.append((j, edge))
             low, high, parent = (np.repeat(column, 2, axis=0) for column in (low, high, parent))
-            high[::2, j], low[1::2, j] = cut, cut
-        there = np.asarray((low < high).all(axis=1))
+            high[::2, j], low[1::2, j] = edge, edge
+        exists = np.asarray((low < high).all(axis=1))
         tests = np.repeat(above.tests + above.tested(together), 2 ** len(together))
-        boxes = _Front(low[there], high[there], tests[there])
-        onto = np.where(there, np.cumsum(there) - 1, -1)
-        return cls(boxes, parent[there], tuple(cuts), onto)
+        boxes = _Front(low[exists], high[exists], tests[exists])
+        onto = np.where(exists, np.cumsum(exists) - 1, -1)
+        return cls(boxes, parent[exists], tuple(edges), onto)
 
     def inside(self, numbers: Counts) -> Counts:
-        """The boxes that lie in those of these numbers, which rise."""
+        """The boxes inside those of these numbers, which rise."""
         chosen = np.zeros(int(self.parent[-1]) + 1, bool)
         chosen[numbers] = True
         return np.flatnonzero(chosen[self.parent])
 
     def found(self, columns: Sequence[Places], box: Counts) -> Counts:
-        """The box of each record, given that of the depth above."""
-        for j, cut in self.cuts:
-            box = 2 * box + (columns[j] >= cut[box])
+        """The box of each record, given its box of the depth above."""
+        for j, edge in self.edges:
+            box = 2 * box + (columns[j] >= edge[box])
         return np.asarray(self.onto[box])
 
 
 @dataclass(frozen=True, eq=False)
 class _Stage:
-    """The depths that one pass looked ahead, and where each of the last boxes is on the front that
-    was left; −1 for those in leaves."""
+    """The depths that one pass counted, and the position of each of the last boxes on the front; −1
+    for those in leaves."""
 
     depths: Sequence[_Depth]
     landing: Counts
-
-    @classmethod
-    def of(cls, depths: Sequence[_Depth], numbers: Counts) -> _Stage:
-        landing = np.full(len(depths[-1].parent), -1, np.int64)
-        landing[numbers] = np.arange(numbers.size)
-        return cls(depths, landing)
-
-
-def _turns(columns: int) -> list[list[int]]:
-    """Which columns are halved together, in turn and again."""
-    turns = -(-columns // _TOGETHER)
-    return [list(range(turn, columns, turns)) for turn in range(turns)]
 
 
 def _ahead(
@@ -310,18 +295,18 @@ def _ahead(
 ) -> list[_Depth]:
     """The depths below the front: at least one, and more while there are few boxes."""
     most = min(_AHEAD, 4 * rows)
-    found = [_Depth.below(front, turns[depth % len(turns)], lines)]
+    depths = [_Depth.below(front, turns[depth % len(turns)], lines)]
     while True:
         depth += 1
-        last, together = found[-1].boxes, turns[depth % len(turns)]
+        last, together = depths[-1].boxes, turns[depth % len(turns)]
         wide = (last.high - last.low > 1).any()
         if not wide or len(last.low) << len(together) > most:
-            return found
-        found.append(_Depth.below(last, together, lines))
+            return depths
+        depths.append(_Depth.below(last, together, lines))
 
 
 def _tallied(records: Passes, stages: Sequence[_Stage], depths: Sequence[_Depth]) -> list[Counts]:
-    """How many records each box of these depths holds, in one pass."""
+    """The number of records of each box of these depths, in one pass."""
     many = len(depths[-1].parent)
 
     def counted(places: Places) -> Counts:
@@ -336,23 +321,17 @@ def _tallied(records: Passes, stages: Sequence[_Stage], depths: Sequence[_Depth]
             box = below.found(columns, box)
         return np.bincount(box, minlength=many)
 
-    held = [records.sum(counted)]
+    counts = [records.sum(counted)]
     for below in reversed(depths[1:]):
         above = np.zeros(int(below.parent[-1]) + 1, np.int64)
-        np.add.at(above, below.parent, held[-1])
-        held.append(above)
-    return held[::-1]
-
-
-# A tree of boxes that is deep where many records are: noisy decisions, then noisy counts.
-
-SPLITS = Fraction(3, 10)
-"""The part of the budget of a tree that decides about splits; the rest is for counts."""
+        np.add.at(above, below.parent, counts[-1])
+        counts.append(above)
+    return counts[::-1]
 
 
 @dataclass(frozen=True)
 class Leaves:
-    """Rows from the boxes of a tree, by how many each is taken to hold."""
+    """Rows from the boxes of a tree, by their weights."""
 
     boxes: Boxes
     weights: Weights
@@ -364,7 +343,7 @@ class Leaves:
 
 @dataclass(frozen=True, kw_only=True)
 class Tree(Synthesis):
-    """Rows drawn from boxes that a private tree cuts the whole domain into.
+    """Rows drawn from the boxes into which a private tree divides the domain.
 
     Guarantee
         `epsilon`-differential privacy for one record that takes any other value: decisions about
@@ -381,7 +360,7 @@ class Tree(Synthesis):
 
     @classmethod
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
-        planned = cls(domain=domain, rows=rows, epsilon=epsilon, **options)
+        planned = super().planned(domain, rows, epsilon, **options)
         planned.law.require_within(SPLITS * epsilon)
         return planned
 
@@ -391,7 +370,6 @@ class Tree(Synthesis):
 
     @property
     def law(self) -> SplitLaw:
-        """How splits are decided."""
         return SplitLaw.within(SPLITS * self.epsilon, parts(self.lines))
 
     def release(self, records: Passes, source: Source) -> Leaves:
@@ -428,7 +406,7 @@ class Tree(Synthesis):
 def weighed(
     records: Passes, lines: Sequence[SplitLine], epsilon: Fraction, source: Source
 ) -> tuple[Boxes, Weights]:
-    """The leaves of a tree and how many rows each is taken to hold, none below 0.
+    """The leaves of a tree and their weights, none below 0, which sum to the number of rows.
 
     Guarantee
         `epsilon`-differential privacy for one record that is replaced.
@@ -440,7 +418,7 @@ def weighed(
 
 
 def tree_least(epsilon: Fraction) -> Fraction:
-    """`Synthesis.least_epsilon` of a tree: no decision has less than a quarter of its part."""
+    """`Synthesis.least_epsilon` of a tree: no decision gets less than a quarter of its part."""
     return SPLITS * epsilon / 4
 
 

@@ -1,13 +1,14 @@
-"""What every way of drawing a private table says and does, in memory and in passes.
+"""Drawing a private table: what all methods of doing so have in common.
 
-A way is planned from public facts alone: the domain, the number of rows, epsilon and its options.
-Then it is paid for. Then it reads the rows, in passes, and what it releases is noisy. Rows are
-drawn from that alone, block after block, so that neither the table that is read nor the one that
-is drawn need fit into memory.
+A method is planned from public facts alone: the domain, the number of rows, epsilon and its
+options. Then it is paid for. Then it reads the rows, in passes, and what it releases is noisy. Rows
+are drawn from that release alone, block after block, so that neither the table that is read nor the
+one that is drawn need fit into memory.
 
-What is read is kept on disk as places, so that a value which is missing gets its random place once.
-What is drawn is written block by block. Each block is shuffled, and is a small copy of the whole:
-the order of rows follows from what was released and from fresh bits, never from the source's order.
+The rows that are read are kept on disk as places, so that a missing value gets its random place
+once. The rows that are drawn are written block by block. Each block is shuffled, and is a small
+copy of the whole: the order of rows follows from the release and from fresh bits, never from the
+order of the source.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 from ...engine.contract import Passes
 from ...engine.passes.in_memory import InMemory
+from ...errors import refuse
 from ...evaluate.two_tables.distribution_similarity import likeness
 from ...noise.source import Source
 from ...schema import Schema
@@ -42,16 +44,16 @@ CELLS = 1 << 21
 
 
 class Drawing(Protocol):
-    """What a way released, noise and all: rows follow from it for free."""
+    """A noisy release, from which rows follow by post-processing."""
 
     def block(self, rows: range, source: Source) -> Places:
-        """These of the rows of the table, in any order."""
+        """These rows of the table, in any order."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Synthesis(abc.ABC):
-    """A way to draw a table, for a domain, a public number of rows and a price.
+    """A method of drawing a table, for a domain, a public number of rows and a price.
 
     Guarantee
         `release` is `epsilon`-differentially private: one record may take any other value of the
@@ -59,39 +61,43 @@ class Synthesis(abc.ABC):
     """
 
     name: ClassVar[str]
-    """What the option `by` calls it."""
+    """Its name in the option `by`."""
     mechanism: ClassVar[str]
-    """What is done, in a few words, as the certificate says it."""
+    """The mechanism in a few words, for the certificate."""
     source: ClassVar[str]
     """Where it is proved."""
+    fewest: ClassVar[int] = 1
+    """How many columns it needs."""
 
     domain: Domain
     rows: int
     epsilon: Fraction
 
     @classmethod
-    @abc.abstractmethod
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
-        """The way with its parameters, chosen from these public facts alone; refused if it does
+        """The method with its parameters, chosen from these public facts alone; refused if it does
         not suit them."""
+        if len(domain.axes) < cls.fewest:
+            raise refuse("publish.too-few-columns", by=cls.name, least=cls.fewest)
+        return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
 
     @abc.abstractmethod
     def release(self, records: Passes, source: Source) -> Drawing:
-        """All that is learnt of the places of `rows` records: the only step that reads them."""
+        """The noisy release: the only step that reads the places of the records."""
 
     def blocks(self, drawing: Drawing, source: Source) -> Iterator[Places]:
         """The private table: as many rows, in blocks that are small copies of the whole.
 
-        A block has every so many-th row of what one block of all rows would be, or is drawn like
-        one: shares are kept to a row in each block. How many there are follows from the number of
-        rows and columns alone, never from memory.
+        With b blocks, each has every b-th row of one block of all rows, or is drawn like one:
+        shares are kept to a row in each block. The number of blocks follows from the number of rows
+        and columns alone, never from memory.
         """
         for number in range(self._blocks):
             yield drawing.block(range(number, self.rows, self._blocks), source)
 
     @property
     def first_block(self) -> int:
-        """How many rows the first block has; no other has more."""
+        """The size of the first block; no other is larger."""
         return len(range(0, self.rows, self._blocks))
 
     @property
@@ -99,50 +105,45 @@ class Synthesis(abc.ABC):
         return max(1, -(-self.rows * len(self.domain.axes) // CELLS))
 
     def draw(self, places: Places, source: Source) -> Places:
-        """The private table of records that are held in memory."""
+        """The private table of records in memory."""
         drawing = self.release(InMemory(places), source)
         return np.concatenate(list(self.blocks(drawing, source)))
 
     @property
     @abc.abstractmethod
     def expected_error(self) -> float:
-        """By how much the share of rows in a random interval of a random column is expected to be
-        off, absolutely, from noise and resolution alone; what the rows' own shape adds is unknown.
-
-        For a table whose values are spread evenly over their places.
-        """
+        """The expected absolute error of the share of rows in a random interval of a random column,
+        from noise and resolution alone, for values spread evenly over their places; the error from
+        the true shape of the values is unknown."""
 
     @property
     def least_epsilon(self) -> Fraction:
-        """The smallest part of epsilon that any one noise is drawn for, or less."""
+        """A lower bound on the smallest part of epsilon for which noise is drawn."""
         return self.epsilon
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """What the certificate states, each in a sentence: budgets, scales, numbers of
-        cells; nothing of the rows."""
+        """Sentences of the certificate: budgets, scales, numbers of cells; nothing of the rows."""
         return {}
 
     @property
     def limits(self) -> Sequence[str]:
-        """What is not promised, in sentences, besides what no private table promises."""
+        """Sentences on what is not promised, besides what no private table promises."""
         return ()
 
-
-# A private table of a table that does not fit into memory: read in passes, drawn in blocks.
 
 COMPARED = 100_000
 """How many rows of each table are compared, drawn at random."""
 VALUE = 160
-"""Bytes that a value takes where the whole table is held at once, with all that is made of it."""
+"""Bytes that a value takes where the whole table is in memory, with all intermediate results."""
 
 
 @dataclass(frozen=True, eq=False)
 class Streamed:
-    """The private table on disk, and what its holder is told.
+    """The private table on disk, and what its holder learns.
 
-    columns, missing, beyond: of the table that was read, as `KeptRows` has them.
-    sample: some rows of the private table, as good as drawn at random.
+    columns, missing, beyond: of the table that was read, as in `KeptRows`.
+    sample: some rows of the private table, as good as a random sample.
     likeness: of the sample, and of as many rows of the original.
     """
 
@@ -166,8 +167,8 @@ def stream(
     """Reads the rows, which are paid for, and writes the private table.
 
     Parameters
-        memory: how many bytes may be held of the table that is read.
-        tell: is told each step when it begins, and how far it has come.
+        memory: how many bytes of the table that is read may be in memory.
+        tell: called with each step and its progress.
         check: refuses a piece of the table that is not as promised.
     """
     domain, rows = way.domain, way.rows

@@ -1,17 +1,16 @@
 """First each column by itself, then how columns depend on each other, on the scale of ranks.
 
-Both are released: the weights of the boxes of a tree, and the noisy counts of a grid.
-
 On that scale columns are spread evenly, whatever their heaps and tails, so that the second stage
-spends nothing on what the first has found.
+spends nothing on the results of the first.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -23,46 +22,31 @@ from ...text import many
 from ..permute import shuffled
 from .binning import Binning, forced, grouped
 from .counts import Counts, Weights, apportioned, fitted, variance
-from .dependence import dependent
 from .domain import Domain, Places
-from .grid import Grid, Gridded, independent, private_grid, refined
-from .independent_columns import (
-    Margin,
-    budgets,
-    has_counts,
-    margin_parameters,
-    margins_error,
-    margins_least,
-    private_columns,
-)
+from .grid import Grid, Gridded, dependent, independent, private_grid, refined
+from .independent_columns import ColumnsFirst, Margin, budgets, has_counts, private_columns
 from .pair_tables import AllPairs, PairTables
 from .privtree import SPLITS, Boxes, SplitLine, tree_least, weighed
-from .synthesis import Drawing, Synthesis
+from .synthesis import Drawing
 
 _AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True)
 class Coarse:
-    """The groups of each column as intervals of ranks.
+    """The groups of ordered columns, whose cells follow each other, as intervals of ranks."""
 
-    ends: where the groups of each column but the last end.
-    wanted: the weight of each group of each column.
-    """
-
-    ends: Sequence[Weights]
-    wanted: Sequence[Weights]
+    groups: Sequence[Binning]
     ranks: int
 
-    @classmethod
-    def of(cls, groups: Sequence[Binning], ranks: int) -> Coarse:
-        """The groups of ordered columns, whose cells follow each other."""
-        wanted = [group.weights for group in groups]
-        return cls([np.cumsum(weights)[:-1] * ranks for weights in wanted], wanted, ranks)
+    @cached_property
+    def ends(self) -> list[Weights]:
+        """Where the groups of each column but the last end."""
+        return [np.cumsum(group.weights)[:-1] * self.ranks for group in self.groups]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(len(weights) for weights in self.wanted)
+        return tuple(group.many for group in self.groups)
 
     def cells(self, ranks: Places) -> Counts:
         """The coarse cell of each row of ranks."""
@@ -70,9 +54,8 @@ class Coarse:
         return np.asarray(np.ravel_multi_index(numbers, self.shape))
 
     def factors(self, boxes: Boxes, weights: Weights, variance: float, grid: Grid) -> Weights:
-        """By how much more or less rows each cell should have than the boxes give it.
-
-        The boxes' share of a cell and its count in the grid are weighed by their variances.
+        """The rows that each cell should have, over those that the boxes give it: their share and
+        the count of the grid are weighed by their variances.
 
         variance: of the weight of each box.
         """
@@ -83,23 +66,21 @@ class Coarse:
             held += _outer(inside, weights[part])
             spread += _outer([share**2 for share in inside], np.full(len(inside[0]), variance))
         rows = float(weights.sum())
-        sure = grid.variance / (grid.variance + spread)
-        both = fitted(sure * held + (1 - sure) * grid.counts, rows)
-        expected = np.array(rows)
-        for share in self.wanted:
-            expected = np.multiply.outer(expected, share)
-        table = dependent(both, expected, 0.0, [False] * grid.counts.ndim)
+        weight = grid.variance / (grid.variance + spread)
+        both = fitted(weight * held + (1 - weight) * grid.counts, rows)
+        flat = [False] * grid.counts.ndim
+        table = dependent(both, independent(self.groups, rows), 0.0, flat)
         return np.asarray(np.where(held > 0, table / np.maximum(held, 1e-300), 0.0).ravel())
 
     def _inside(self, low: Places, high: Places) -> list[Weights]:
         """For each column the share of each box in each group."""
-        found = []
+        shares = []
         for j, end in enumerate(self.ends):
             first, last = low[:, j, None], high[:, j, None]
             below = np.clip((np.append(end, self.ranks) - first) / (last - first), 0.0, 1.0)
             below[:, -1] = 1.0
-            found.append(np.diff(below, axis=1, prepend=0.0))
-        return found
+            shares.append(np.diff(below, axis=1, prepend=0.0))
+        return shares
 
 
 def _outer(shares: Sequence[Weights], weights: Weights) -> Weights:
@@ -112,8 +93,6 @@ def _outer(shares: Sequence[Weights], weights: Weights) -> Weights:
         right = (right[:, :, None] * share[:, None, :]).reshape(len(weights), -1)
     return np.asarray(left.T @ right).reshape([share.shape[1] for share in shares])
 
-
-# First each column by itself, then how columns depend on each other, on the scale of ranks.
 
 Joint = Literal["grid", "tree", "pair-tables", "all-pairs"]
 
@@ -132,9 +111,9 @@ _COARSE_GROUPS = 12
 _ROWS_A_COLUMN = 1000
 _PAIRED, _ALL_PAIRED = 10_000, 100_000
 """Rows times epsilon from which on all columns of a mixed table are joined, not only numbers; and
-from which on every two of few columns have a table."""
+from which on every two of few columns have a table, which is `_ALL_NUMBERS` where all of three or
+four columns are numbers."""
 _ALL_NUMBERS = 10_000
-"""The latter where all of three or four columns are numbers."""
 _SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
     "grid": (
         (20_000, Fraction(72, 100)),
@@ -158,17 +137,17 @@ _SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoStage(Synthesis):
+class TwoStage(ColumnsFirst):
     """Rows whose columns follow private margins, and depend as private tables of ranks say.
 
     Guarantee
         `epsilon`-differential privacy for one record that takes any other value: the budgets of
         the margins and of the second stage, which sees ranks by released margins, sum to it.
 
-    joint: what says how columns depend on each other: a "grid" of the columns of numbers, while
-        others depend on nothing; a "tree" over all ranks after a coarse grid; "pair-tables" along
-        a spanning tree of columns; or "all-pairs", a table of every two of few columns. Each
-        counts the columns in groups once more, which makes their margins better.
+    joint: how columns depend on each other: by a "grid" of the columns of numbers, while others
+        depend on nothing; a "tree" over all ranks after a coarse grid; "pair-tables" along a
+        spanning tree of columns; or "all-pairs", a table of every two of few columns. Each counts
+        the columns in groups once more, which improves their margins.
     """
 
     name: ClassVar[str] = "two-stage"
@@ -179,8 +158,8 @@ class TwoStage(Synthesis):
 
     @classmethod
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
-        """A grid of two columns of numbers, a tree of more; pair tables where a column has no
-        order, of every two of few columns among many rows, but a grid of the numbers among few
+        """A grid of two columns of numbers, a tree of more. Where a column has no order: pair
+        tables, those of every two of few columns with many rows, a grid of the numbers with few
         rows."""
         if len(domain.axes) < 2:
             raise refuse("publish.two-stages-one-column", column=domain.axes[0].name)
@@ -202,9 +181,9 @@ class TwoStage(Synthesis):
         return cls(domain=domain, rows=rows, epsilon=epsilon, **chosen)
 
     @property
-    def margins_epsilon(self) -> Fraction:
-        """The budget of single columns: most of it where noise drowns dependence, or where tables
-        are as fine as they need to be; less where a tree of ranks can look closer."""
+    def columns_epsilon(self) -> Fraction:
+        """The budget of single columns: most of epsilon where noise hides dependence, or where
+        tables are as fine as they need to be; less where a tree of ranks can look closer."""
         if self.joint == "tree" and not self._few:
             small = self.rows * self.epsilon < _ROWS_A_COLUMN * len(self.domain.axes)
             return self.epsilon * (Fraction(3, 4) if small else Fraction(1, 2))
@@ -215,11 +194,11 @@ class TwoStage(Synthesis):
 
     @property
     def joint_epsilon(self) -> Fraction:
-        return self.epsilon - self.margins_epsilon
+        return self.epsilon - self.columns_epsilon
 
     @property
     def grid_epsilon(self) -> Fraction:
-        """What a grid costs: the whole second stage, or a part before a tree."""
+        """The price of a grid: the whole second stage, or a part before a tree."""
         if self.joint == "tree":
             return _COARSE * self.epsilon if self._few else Fraction(0)
         return self.joint_epsilon
@@ -236,25 +215,23 @@ class TwoStage(Synthesis):
         return len(self.domain.axes) <= _MOST_GRIDDED
 
     @property
-    def _again(self) -> bool:
-        """Whether tables count the categories again, one by one as far as they have groups."""
+    def again(self) -> bool:
+        """Tables of pairs count the categories again, one by one as far as they have groups."""
         return self.joint in ("pair-tables", "all-pairs")
 
     @property
     def _counted(self) -> bool:
         """Whether every value of the grid's columns has a count: then even tails are known well
-        enough to be cut into groups of near values, of which fewer are needed."""
-        shares = budgets(self.domain, self.margins_epsilon, again=self._again)
+        enough to be divided into groups of near values, of which fewer are needed."""
+        shares = budgets(self.domain, self.columns_epsilon, again=self.again)
         return self.joint == "grid" and all(
             has_counts(self.domain.axes[j], self.rows, shares[j]) for j in self.gridded
         )
 
     @property
     def groups(self) -> int:
-        """The most groups of a column in the grid.
-
-        Noise asks for few, resolution for many; before a tree few are enough.
-        """
+        """The most groups of a column in the grid: noise asks for few, resolution for many; before
+        a tree few are enough."""
         coarse = self.joint == "tree"
         rows_a_cell = _ROWS_A_NEAR_CELL if self._counted else _ROWS_A_CELL
         rows_a_cell = _ROWS_A_COARSE_CELL if coarse else rows_a_cell
@@ -269,13 +246,13 @@ class TwoStage(Synthesis):
 
     def release(self, records: Passes, source: Source) -> Drawing:
         measured = private_columns(
-            self.domain, records, self.margins_epsilon, source, again=self._again
+            self.domain, records, self.columns_epsilon, source, again=self.again
         )
-        if self.joint in ("pair-tables", "all-pairs"):
+        if self.again:
             return self.pairs.release(self.domain, records, measured, source)
-        if not self.gridded:
-            return self._by_ranks(records, [column.margin for column in measured], source)
         margins = [column.margin for column in measured]
+        if not self.gridded:
+            return self._by_ranks(records, margins, source)
         # a tree takes every column for a line, and so does the grid before it
         lines = [axis.ordered or self.joint == "tree" for axis in self.domain.axes]
         groups = grouped(self.domain, margins, lines, self.groups, near=self._counted)
@@ -283,20 +260,19 @@ class TwoStage(Synthesis):
         groups = refined(measured, groups, [grid])
         if self.joint == "tree":
             ranked = self._by_ranks(records, [group.margin for group in groups], source)
-            return ranked.agreed(Coarse.of(groups, _RANKS), grid, self._leaf_variance)
+            coarse, leaf = Coarse(groups, _RANKS), variance((1 - SPLITS) * self.tree_epsilon)
+            factors = coarse.factors(ranked.boxes, ranked.weights, leaf, grid)
+            return replace(ranked, coarse=coarse, factors=factors)
         expected = independent([groups[j] for j in self.gridded], max(self.rows, 1))
         scale = math.sqrt(grid.variance / 2)
-        table = dependent(grid.counts, expected, scale, [True] * len(self.gridded))
-        return Gridded(table, self.gridded, groups)
+        lines = [True] * len(self.gridded)
+        table = dependent(grid.counts, expected, scale, lines)
+        return Gridded(table, self.gridded, groups, lines)
 
     @property
     def tree_epsilon(self) -> Fraction:
-        """What a tree of ranks costs."""
+        """The price of a tree of ranks."""
         return self.joint_epsilon - self.grid_epsilon
-
-    @property
-    def _leaf_variance(self) -> float:
-        return variance((1 - SPLITS) * self.tree_epsilon)
 
     def _by_ranks(self, records: Passes, margins: Sequence[Margin], source: Source) -> RankedRows:
         """A record's ranks are drawn once, whatever the number of passes that the tree takes."""
@@ -308,7 +284,8 @@ class TwoStage(Synthesis):
             return made
 
         lines = [
-            SplitLine(_RANKS, _blank_ranks(margin) if axis.blank else 0)
+            # the ranks of blanks lie above all others
+            SplitLine(_RANKS, int(_RANKS - np.floor(margin.ends[-2] * _RANKS)) if axis.blank else 0)
             for axis, margin in zip(self.domain.axes, margins, strict=True)
         ]
         with records.map(ranks, [_RANKS] * len(lines)) as ranked:
@@ -317,7 +294,7 @@ class TwoStage(Synthesis):
 
     @property
     def least_epsilon(self) -> Fraction:
-        columns = margins_least(self.domain, self.rows, self.margins_epsilon, again=self._again)
+        columns = super().least_epsilon
         if self.joint == "tree":
             tree = tree_least(self.tree_epsilon)
             return min(columns, self.grid_epsilon or tree, tree)
@@ -326,63 +303,50 @@ class TwoStage(Synthesis):
         return min(columns, self.pairs.choosing or self.pairs.counting, self.pairs.counting)
 
     @property
-    def expected_error(self) -> float:
-        return margins_error(self.domain, self.rows, self.margins_epsilon, again=self._again)
-
-    @property
     def parameters(self) -> Mapping[str, str]:
-        columns = margin_parameters(self.domain, self.rows, self.margins_epsilon, again=self._again)
-        grid = {
-            "grid": (
+        texts = dict(super().parameters)
+        if self.again:
+            pairs = self.pairs
+            texts["pair tables"] = (
+                f"{many(pairs.many, 'noisy table')} of two columns, for epsilon "
+                f"{float(pairs.counting):.6g} each."
+            )
+            if pairs.choosing:
+                texts["choice of pairs"] = (
+                    "The two columns of each table are chosen with noise, for epsilon "
+                    f"{float(pairs.choosing):.6g} each."
+                )
+            texts["groups of a column"] = f"A table has at most {pairs.groups} of each column."
+            return texts
+        if self.gridded or self.joint == "grid":
+            texts["grid"] = (
                 f"Noisy counts of at most {self.groups} groups of each of "
                 f"{many(len(self.gridded), 'column')} together, for epsilon "
                 f"{float(self.grid_epsilon):.6g}."
             )
-        }
-        if self.joint == "grid":
-            return columns | grid
         if self.joint == "tree":
-            tree = (
+            texts["tree of ranks"] = (
                 "A tree of noisy counts over the ranks of all columns together, for epsilon "
                 f"{float(self.tree_epsilon):.6g}."
             )
-            return columns | (grid if self.gridded else {}) | {"tree of ranks": tree}
-        pairs = self.pairs
-        tables = {
-            "pair tables": (
-                f"{many(pairs.many, 'noisy table')} of two columns, for epsilon "
-                f"{float(pairs.counting):.6g} each."
-            )
-        }
-        choice = {
-            "choice of pairs": (
-                "Which two columns have a table is chosen with noise, for epsilon "
-                f"{float(pairs.choosing):.6g} each."
-            )
-        }
-        groups = {"groups of a column": f"A table has at most {pairs.groups} of each column."}
-        return columns | tables | (choice if pairs.choosing else {}) | groups
+        return texts
 
     @property
     def limits(self) -> Sequence[str]:
         if self.joint == "tree":
-            return (
-                "How columns depend on each other is kept only as finely as the tree of ranks.",
-            )
-        if self.joint == "grid":
-            alone = len(self.gridded) < len(self.domain.axes)
-            kept = (
-                "How columns of numbers depend on each other is kept in groups of values only.",
-            )
-            return (*kept, "Columns of categories depend on nothing.") if alone else kept
-        return ("Columns depend on each other through pairs of them only, in groups of values.",)
+            return ("Columns depend on each other only as finely as the tree of ranks.",)
+        if self.again:
+            return ("Columns depend on each other through pairs only, in groups of values.",)
+        texts = ("Columns of numbers depend on each other in groups of values only.",)
+        alone = len(self.gridded) < len(self.domain.axes)
+        return (*texts, "Columns of categories depend on nothing.") if alone else texts
 
 
 @dataclass(frozen=True)
 class RankedRows:
     """Rows of ranks from the boxes of a tree, mapped to the margins column by column.
 
-    coarse, factors: cells of which more or less rows are kept than the boxes give.
+    coarse, factors: of which cells more or fewer rows are kept than the boxes give.
     """
 
     boxes: Boxes
@@ -390,11 +354,6 @@ class RankedRows:
     margins: Sequence[Margin]
     coarse: Coarse | None = None
     factors: Weights | None = None
-
-    def agreed(self, coarse: Coarse, grid: Grid, leaf_variance: float) -> RankedRows:
-        """The same, with what a grid says of coarse cells."""
-        factors = coarse.factors(self.boxes, self.weights, leaf_variance, grid)
-        return RankedRows(self.boxes, self.weights, self.margins, coarse, factors)
 
     def block(self, rows: range, source: Source) -> Places:
         made = self._drawn(len(rows), source)
@@ -411,8 +370,3 @@ class RankedRows:
         order = np.argsort(cells, kind="stable")
         kept = apportioned(self.factors[cells[order]], size, source)
         return np.asarray(drawn[np.repeat(order, kept)])
-
-
-def _blank_ranks(margin: Margin) -> int:
-    """The ranks of blanks, which lie above all others."""
-    return int(_RANKS - np.floor(margin.ends[-2] * _RANKS))

@@ -1,14 +1,15 @@
-"""The columns of a table that is published: whole numbers, and back to values of the same type.
+"""The columns of a published table as whole numbers, and back to values of the same type.
 
-Numbers, dates and datetimes are grid steps, categories the places of their names in a list,
-booleans 0 and 1. Whatever is computed for a release is computed on these; a value becomes a double
-only at the very end, the one nearest to its multiple of the grid.
+Numbers, dates and datetimes are grid steps, categories the positions of their names in a list,
+booleans 0 and 1. All computations for a release use these numbers; a value becomes a double only at
+the very end, the one nearest to its multiple of the grid.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -37,11 +38,10 @@ _DIGITS = 38
 class Cells:
     """The values of one column.
 
-    column: what the schema says.
     numbers: a whole number for each row; anything where the value is missing.
-    present: whether the value is there.
+    present: whether the value is not missing.
     type: the Arrow type in which the source stores it; None for text without a type.
-    labels: the names that the numbers of a category stand for.
+    labels: the names of the numbers of a category.
     """
 
     column: Column
@@ -52,7 +52,7 @@ class Cells:
 
     @classmethod
     def of(cls, column: Column, values: Any, kind: Any) -> Cells:
-        """What an engine read of a column: an Arrow array of whole numbers, or several."""
+        """The cells of an Arrow array of whole numbers, as an engine reads them."""
         present = ~values.is_null().to_numpy(zero_copy_only=False)
         numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         return cls(column, numbers.astype(np.int64), present.astype(bool), kind)
@@ -79,7 +79,7 @@ class Cells:
         return replace(self, numbers=self.numbers[rows], present=self.present[rows])
 
     def filled(self) -> Cells:
-        """With the value that the schema declares where one is missing, if it declares one."""
+        """With the declared replacement for missing values, if the schema declares one."""
         if self.column.missing is None or self.complete:
             return self
         numbers = np.where(self.present, self.numbers, self._number_of(self.column.missing))
@@ -87,12 +87,12 @@ class Cells:
 
     @property
     def first(self) -> int:
-        """The number of the least value that the schema allows."""
+        """The least number that the schema allows."""
         return first_step(self.column) if isinstance(self.column, Bounded) else 0
 
     @property
     def last(self) -> int:
-        """The number of the greatest value that the schema allows."""
+        """The greatest number that the schema allows."""
         if isinstance(self.column, Bounded):
             return last_step(self.column)
         return len(self.labels) - 1 if isinstance(self.column, Category) else 1
@@ -108,27 +108,28 @@ class Cells:
         """The values in the type in which they were stored, as far as that can hold them."""
         import pyarrow as pa
 
-        absent = ~self.present
+        column, absent = self.column, ~self.present
         numbers = np.where(self.present, self.numbers, self.first)
-        column = self.column
         if isinstance(column, Number):
             return _numbers(column.grid, numbers, absent, _holding(column, self.type))
         if isinstance(column, Bounded):
             return _times(column, numbers, absent, self.type)
         if isinstance(column, Category):
-            places = pa.array(numbers, pa.int32(), mask=absent)
-            words = pa.DictionaryArray.from_arrays(places, pa.array(self.labels, pa.string()))
+            indices = pa.array(numbers, pa.int32(), mask=absent)
+            words = pa.DictionaryArray.from_arrays(indices, pa.array(self.labels, pa.string()))
             return _words(words, self.type)
         flags = pa.array(numbers.astype(bool), pa.bool_(), mask=absent)
-        keeps = self.type is not None and _is_number(self.type)
-        return flags.cast(pa.int8()).cast(self.type) if keeps else flags
+        kind = self.type
+        if kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            return flags.cast(pa.int8()).cast(kind)
+        return flags
 
 
 def _holding(column: Number, kind: Any) -> Any:
     """The stored type, or a wider one if a value that may have to be written does not fit into it.
 
-    Decided by the schema alone, never by rows: by what stands for missing values, and by the ends
-    of the type itself once they are on the grid and between the bounds.
+    Decided by the schema alone, never by rows: by the replacement for missing values, and by the
+    ends of the type itself once they are on the grid and between the bounds.
     """
     import pyarrow as pa
 
@@ -156,12 +157,6 @@ def _holding(column: Number, kind: Any) -> Any:
     return wider[0] if small else wider[-1]
 
 
-def _is_number(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
 def _numbers(grid: Fraction, steps: Numbers, absent: Flags, kind: Any) -> pyarrow.Array:
     import pyarrow as pa
 
@@ -178,14 +173,13 @@ def _numbers(grid: Fraction, steps: Numbers, absent: Flags, kind: Any) -> pyarro
         return pa.array(values, pa.float64(), mask=absent).cast(kind, safe=False)
     if pa.types.is_decimal(kind):
         unit = Fraction(1, 10**kind.scale)
-        exact = [_rounded(grid * step / unit) for step in steps.tolist()]
-        digits = [Decimal(number).scaleb(-kind.scale) for number in exact]
-        return pa.array(digits, kind, mask=absent)
+        digits = [_rounded(grid * step / unit) for step in steps.tolist()]
+        decimals = [Decimal(number).scaleb(-kind.scale) for number in digits]
+        return pa.array(decimals, kind, mask=absent)
     if 2 * most * p + q < 2**62:
         whole = (2 * steps * p + q) // (2 * q)
         return pa.array(whole, pa.int64(), mask=absent).cast(kind)
-    exact = [_rounded(grid * step) for step in steps.tolist()]
-    return pa.array(exact, kind, mask=absent)
+    return pa.array([_rounded(grid * step) for step in steps.tolist()], kind, mask=absent)
 
 
 def _rounded(number: Fraction) -> int:
@@ -211,30 +205,25 @@ def _times(column: Bounded, steps: Numbers, absent: Flags, kind: Any) -> pyarrow
 
 
 def _words(words: pyarrow.DictionaryArray, kind: Any) -> pyarrow.Array:
-    """Decided by all the labels, never by those that occur: the type says nothing of rows."""
+    """Decided by all the labels, never by those that occur: the type reveals nothing of rows."""
     import pyarrow as pa
 
     if kind is not None and pa.types.is_dictionary(kind):
         return words
     labels = words.dictionary
     if kind is not None and not pa.types.is_null(kind):
-        try:
+        with suppress(pa.ArrowException):  # the name of a concept is no whole number
             labels = labels.cast(kind)
-        except pa.ArrowException:
-            return labels.take(words.indices)  # the name of a concept is no whole number
     return labels.take(words.indices)
-
-
-# -- The columns of a table as whole numbers that passes keep, and back ----------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """A number for each value: 0 where it is missing, else its place in the declared domain, from
-    1 on.
+    """A number for each value: 0 where it is missing, else its position in the declared domain,
+    from 1 on.
 
     columns: in the order of their numbers.
-    types: how the source stores each; nothing before it is known.
+    types: how the source stores each; empty before it is known.
     """
 
     columns: tuple[Column, ...]
@@ -242,8 +231,14 @@ class Coding:
 
     @classmethod
     def of(cls, schema: Schema) -> Coding:
-        """Of all columns that are stored and no identifiers."""
-        return cls(tuple(column for column in schema.columns.values() if _is_read(column)))
+        """The coding of all columns that are stored and no identifiers."""
+        return cls(
+            tuple(
+                column
+                for column in schema.columns.values()
+                if is_stored(column) and not isinstance(column, Identifier)
+            )
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -256,34 +251,31 @@ class Coding:
 
     def numbers(self, cells: Mapping[str, Cells]) -> Numbers:
         """A row for each row, a column for each column."""
-        found = [
-            np.where(held.present, held.numbers - held.first + 1, 0)
-            for held in (cells[name] for name in self.names)
-        ]
-        return np.stack(found, axis=1)
+        columns = [cells[name] for name in self.names]
+        codes = [np.where(one.present, one.numbers - one.first + 1, 0) for one in columns]
+        return np.stack(codes, axis=1)
 
     def cells(self, numbers: Numbers) -> dict[str, Cells]:
-        """What these numbers stand for."""
+        """The cells with these numbers."""
         return {
-            one.name: Cells(
-                one.column,
-                numbers[:, j] - 1 + one.first,
-                numbers[:, j] > 0,
-                self.types.get(one.name),
+            one.name: replace(
+                one,
+                numbers=numbers[:, j] - 1 + one.first,
+                present=numbers[:, j] > 0,
+                type=self.types.get(one.name),
             )
             for j, one in enumerate(self._empty)
         }
 
     def filled(self, numbers: Numbers) -> Numbers:
-        """The same, with what the schema declares where a value is missing."""
-        return self.numbers({name: held.filled() for name, held in self.cells(numbers).items()})
+        """The numbers with the declared replacements for missing values."""
+        return self.numbers({name: one.filled() for name, one in self.cells(numbers).items()})
 
     def column(self, name: str) -> Column:
-        """The column of this name."""
         return self.columns[self.names.index(name)]
 
     def places(self, names: tuple[str, ...]) -> list[int]:
-        """Which numbers of a row are those of these columns."""
+        """The positions of these columns in a row of numbers."""
         return [self.names.index(name) for name in names]
 
     @property
@@ -304,6 +296,6 @@ def table_of(cells: Mapping[str, Cells], schema: Schema) -> pyarrow.Table:
     return pyarrow.table(shown)
 
 
-def _is_read(column: Column) -> bool:
-    derived = isinstance(column, Number) and column.expression is not None
-    return not isinstance(column, Identifier) and not derived
+def is_stored(column: Column) -> bool:
+    """Whether the column is stored, rather than computed from others."""
+    return not (isinstance(column, Number) and column.expression is not None)

@@ -1,8 +1,7 @@
-"""The table as it was given, checked against its schema: in memory, or read in passes.
+"""The original table, checked against its schema: in memory, or read in passes.
 
-Publishing is the holder's act, so a refusal may say which column is at fault, in how many rows and
-in which one first; it never quotes a value. What is published goes back as the kind of data frame
-that came in.
+The holder publishes, so a refusal may name the column at fault, the number of rows and the first of
+them; it never quotes a value. A release is a data frame of the same kind as the original.
 """
 
 from __future__ import annotations
@@ -30,22 +29,22 @@ if TYPE_CHECKING:
 
 
 MEMORY = 1 << 30
-"""How many bytes of a table may be held, if nothing else is said."""
+"""How many bytes of a table may be in memory, by default."""
 LEAST_MEMORY = 128 << 20
 
 _FEWEST, _MOST = 1 << 10, 1 << 18
 """Rows of a batch."""
 _COPIES = 64
-"""How many times as much as a batch may be held while it is looked at."""
+"""How many times the size of a batch may be in memory while it is processed."""
 
 
 @dataclass(frozen=True, eq=False)
 class KeptRows:
-    """All rows as whole numbers, and what the holder is told of the table.
+    """All rows as whole numbers, and facts about the table for the holder.
 
     columns: how many declared columns are no identifiers.
     missing: how many values of a column were missing.
-    told: what the engine knows of the rows.
+    told: the engine's facts about the rows.
     """
 
     passes: Passes
@@ -67,23 +66,23 @@ def keep_table(
     """The rows, kept on disk as long as the context lasts.
 
     Guarantee
-        Whatever `numbers` draws for a row is drawn once, and is the same in every pass.
+        The random numbers that `numbers` draws for a row are drawn once, for all passes.
 
     Parameters
         numbers: a row of whole numbers for each row of some cells.
         sizes: number j is at least 0 and below `sizes[j]`.
-        memory: how many bytes may be held of the table at a time.
-        progress: is told how many rows were read so far.
-        named: is shown some stored values of each identifier at a time, if anybody asks for them.
+        memory: how many bytes of the table may be in memory at a time.
+        progress: called with the number of rows that were read so far.
+        named: called with some stored values of each identifier at a time.
     """
     if isinstance(engine, Spread):
-        with engine.keep(_numbers_of(schema, numbers), len(sizes), named) as there:
+        with engine.keep(lambda part: numbers(_cells_of(schema, part)), len(sizes), named) as there:
             progress(there.passes.rows)
             yield KeptRows(there.passes, len(there.missing), there.missing, there.told)
         return
     batch = max(_FEWEST, min(_MOST, memory // (_COPIES * 8 * len(sizes))))
     missing: Counter[str] = Counter()
-    told: list[HandedOver] = []
+    facts: list[HandedOver] = []
     read = 0
 
     def fill(take: Callable[[Numbers], None]) -> None:
@@ -93,17 +92,17 @@ def keep_table(
             if named is not None:
                 for name in (name for name in part.schema.names if name not in cells):
                     named(name, part.column(name))
-            missing.update({name: int((~held.present).sum()) for name, held in cells.items()})
+            missing.update({name: int((~one.present).sum()) for name, one in cells.items()})
             take(numbers(cells))
             read += part.num_rows
             progress(read)
 
-        told.append(engine.hand_over(taken, batch, names=named is not None))
+        facts.append(engine.hand_over(taken, batch, names=named is not None))
 
     with keep_rows(fill, sizes, memory=memory, batch=batch) as passes:
-        if passes.rows != told[0].rows:
+        if passes.rows != facts[0].rows:
             raise Fault("rows were lost on their way to disk")
-        yield KeptRows(passes, len(missing), missing, told[0])
+        yield KeptRows(passes, len(missing), missing, facts[0])
 
 
 def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
@@ -114,24 +113,14 @@ def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
     }
 
 
-def _numbers_of(
-    schema: Schema, numbers: Callable[[Mapping[str, Cells]], Numbers]
-) -> Callable[[pyarrow.RecordBatch], Numbers]:
-    """What is made of a batch, where it lies."""
-    return lambda part: numbers(_cells_of(schema, part))
-
-
-# The table as it was given, checked against its schema: what cannot be published is refused here.
-
-
 @dataclass(frozen=True, eq=False)
 class Original:
     """The declared columns that are stored and are no identifiers, in the schema's order.
 
     persons: whose each row is, numbered from 0; None if each row is a person.
-    beyond: how many values of a column lay beyond its bounds when they were read.
-    names: the stored values of each identifier, by which a register knows persons again; only of
-        the table as it was read.
+    beyond: how many stored values of a column were outside its bounds.
+    names: the stored values of each identifier, by which a register recognises persons; only of
+        the whole table.
     """
 
     cells: Mapping[str, Cells]
@@ -142,9 +131,7 @@ class Original:
 
     def take(self, rows: NDArray[Any]) -> Original:
         """These rows, in this order."""
-        persons = self.persons
-        if persons is not None:
-            persons = _numbered(persons[rows])
+        persons = None if self.persons is None else _numbered(self.persons[rows])
         cells = {name: column.take(rows) for name, column in self.cells.items()}
         return Original(cells, persons, int(rows.size))
 
@@ -161,21 +148,18 @@ class Original:
 
 @dataclass(frozen=True, eq=False)
 class Validated:
-    """A table that is well formed, and not read yet.
-
-    rows: how many it has.
-    """
+    """A table that is well formed, and not read yet."""
 
     rows: int
     _engine: Engine
     _schema: Schema
 
     def read(self, *, all_values: bool = False) -> Original:
-        """All rows; refused if they are not what the schema declares.
+        """All rows; refused if they are not as the schema declares.
 
         Parameters
             all_values: whether a value that cannot be read counts as missing, and an infinite one
-                as the bound, as they do for questions.
+                as the bound, as for questions.
         """
         schema = self._schema
         rows = self._engine.read_all()
@@ -191,12 +175,12 @@ class Validated:
 
     @property
     def stored(self) -> bool:
-        """Whether it lies in files or on many machines, and may be larger than memory."""
+        """Whether it is stored in files or on many machines, and may be larger than memory."""
         return self._engine.files is not None or self.spread
 
     @property
     def spread(self) -> bool:
-        """Whether it lies on many machines."""
+        """Whether it is stored on many machines."""
         return isinstance(self._engine, Spread)
 
     @contextmanager
@@ -210,7 +194,7 @@ class Validated:
         *,
         all_values: bool = True,
     ) -> Iterator[KeptRows]:
-        """All rows as whole numbers on disk, as `keep_table` says; refused as `read` does."""
+        """All rows as whole numbers on disk, as in `keep_table`; refused as in `read`."""
         schema = self._schema
         with keep_table(self._engine, schema, numbers, sizes, memory, progress, named) as kept:
             self._check_unchanged()
@@ -225,15 +209,15 @@ class Validated:
     def _check_unchanged(self) -> None:
         files = self._engine.files
         if files is not None and not files.unchanged():
-            there = [path for path in files.paths if path.suffix != ".wal"]
-            raise refuse("engine.table-changed-meanwhile", names=names_of(there))
+            paths = [path for path in files.paths if path.suffix != ".wal"]
+            raise refuse("engine.table-changed-meanwhile", names=names_of(paths))
 
 
 @contextmanager
 def open_original(source: object, schema: Schema, memory: int | None = None) -> Iterator[Validated]:
     """The table, validated; refused if it is not well formed or has no row.
 
-    memory: how many bytes the engine may hold; None for most of what the machine has.
+    memory: how many bytes the engine may use; None for most of the machine's memory.
     """
     engine = open_engine(source, schema, memory=memory)
     try:
@@ -246,7 +230,7 @@ def open_original(source: object, schema: Schema, memory: int | None = None) -> 
 
 
 def read_original(source: object, schema: Schema) -> Original:
-    """Reads the table; refused if it is not what the schema declares, or has no row."""
+    """Reads the table; refused if it is not as the schema declares, or has no row."""
     with open_original(source, schema) as table:
         return table.read()
 
@@ -276,8 +260,8 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
                 raise refuse("publish.identifier-not-unique", column=name)
         return None
     name = schema.column(schema.unit).name
-    held = rows.identifiers if name in rows.identifiers.column_names else rows.logical
-    values = _names(held.column(name))
+    columns = rows.identifiers if name in rows.identifiers.column_names else rows.logical
+    values = _names(columns.column(name))
     if values.null_count:
         raise refuse("publish.unit-missing-in-rows", column=name)
     persons = _numbered(values.dictionary_encode().indices.to_numpy())
@@ -288,7 +272,7 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
 
 
 def _names(column: Any) -> Any:
-    """What names persons: NaN names nobody, and the two zeros of a double are one name."""
+    """The names of persons: NaN names nobody, and the two zeros of a double are one name."""
     import pyarrow as pa
 
     names = column.combine_chunks()
@@ -303,10 +287,10 @@ def _numbered(codes: NDArray[Any]) -> Numbers:
 
 
 def kind_of(source: object) -> str:
-    """Which kind of table was given: "pandas", "polars", "csv" or "arrow"."""
-    room = type(source).__module__.split(".")[0]
-    if room in ("pandas", "polars"):
-        return room
+    """The kind of the original: "pandas", "polars", "csv" or "arrow"."""
+    package = type(source).__module__.split(".")[0]
+    if package in ("pandas", "polars"):
+        return package
     if not isinstance(source, str | os.PathLike):
         return "arrow"
     name = str(source).lower().removesuffix(".gz")
@@ -314,9 +298,9 @@ def kind_of(source: object) -> str:
 
 
 def native(table: Any, source: Any, kind: str, *, typed: bool = True) -> Any:
-    """The Arrow table as a data frame of the source's kind; from a path, as it is.
+    """The Arrow table as a data frame of the source's kind; if that was a path, unchanged.
 
-    typed: whether its columns get the types that the source has.
+    typed: whether its columns get the types of the source.
     """
     if kind == "polars":
         import polars
@@ -334,7 +318,7 @@ def _polars(table: Any, source: Any) -> Any:
     stored = {name.lower(): dtype for name, dtype in source.schema.items()}
     for name in frame.columns:
         if stored.get(name.lower()) in (polars.Categorical, polars.Enum):
-            # categories of its own: all others of a process share theirs with the source
+            # an Enum has its own categories; a Categorical shares those of the source
             words = sorted(set(frame[name].drop_nulls().to_list()))
             frame = frame.with_columns(polars.col(name).cast(polars.Enum(words)))
     return frame
@@ -350,14 +334,14 @@ def _pandas(table: Any, source: Any) -> Any:
         if dtype is None or frame[name].dtype == dtype:
             continue
         if getattr(dtype, "kind", "") == "b" and frame[name].dtype.kind not in "biuf":
-            continue  # a text of any kind would become true
-        # a source's own categories may name what is in no row that leaves
+            continue  # any text would become true
+        # the categories of the source may name values that are in no released row
         kind = "category" if isinstance(dtype, pandas.CategoricalDtype) else dtype
         try:
             kept = frame[name].astype(kind)
         except (TypeError, ValueError):
             continue
-        # a whole number that does not fit would become another one without a word
+        # a whole number that does not fit would silently become another one
         if getattr(dtype, "kind", "") not in "iu" or (kept == frame[name]).all():
             frame[name] = kept
     return frame

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +21,9 @@ _READABLE = 0o644
 
 
 class WrittenTable:
-    """As much of an Arrow table as leaving needs, read from its files piece by piece.
+    """The part of an Arrow table's interface that a release needs, read from files in pieces.
 
-    The files are removed with the last who knows the table, and with the process.
+    The files are removed with the last reference to the table, and with the process.
 
     parts: the files, in their order; several if many machines wrote them.
     """
@@ -39,7 +38,7 @@ class WrittenTable:
         self.column_names = self.schema.names
 
     def combine_chunks(self) -> WrittenTable:
-        """The same: pieces are those of the files."""
+        """The same table, whose pieces are those of the files."""
         return self
 
     def to_batches(self) -> Iterator[pyarrow.RecordBatch]:
@@ -47,7 +46,7 @@ class WrittenTable:
         import pyarrow.parquet
 
         for part in self.parts:
-            # what is read ahead would be the whole file
+            # reading ahead would read the whole file
             with pyarrow.parquet.ParquetFile(self._file(part), pre_buffer=False) as file:
                 yield from file.iter_batches(_PIECE)
 
@@ -58,7 +57,7 @@ class WrittenTable:
         return pa.Table.from_batches(self.to_batches(), self.schema)
 
     def place(self, part: Part, target: Path) -> None:
-        """Gives a file another name as well, or copies it to another disk."""
+        """Adds a name for a file, or copies it to another disk."""
         try:
             os.link(self._file(part), target)
         except OSError:
@@ -70,13 +69,12 @@ class WrittenTable:
 
 
 def write_table(pieces: Iterable[pyarrow.Table]) -> WrittenTable:
-    """The pieces one after the other, at least one; nothing is left behind if that fails."""
+    """Writes the pieces one after the other, at least one; leaves no file if that fails."""
     return _written(lambda folder: one_part(iter(pieces), folder))
 
 
 def write_passes(passes: Passes, table: Callable[[Numbers], pyarrow.Table]) -> WrittenTable:
-    """What is made of rows, at least one, written where they lie; nothing is left behind if that
-    fails."""
+    """Writes the tables of rows, at least one, where the rows are; leaves no file if that fails."""
     return _written(lambda folder: passes.write(table, folder))
 
 
@@ -89,13 +87,3 @@ def _written(write: Callable[[Path], Sequence[Part]]) -> WrittenTable:
     except BaseException:
         scratch.close()
         raise
-
-
-@contextmanager
-def private_folder() -> Iterator[Path]:
-    """A folder for what must lie on disk for a while; gone with the context."""
-    scratch = Scratch()
-    try:
-        yield scratch.path
-    finally:
-        scratch.close()

@@ -1,4 +1,4 @@
-"""Columns with a schema become records that can be partitioned."""
+"""Columns with a schema as records that can be partitioned."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .cells import Cells, Numbers
 from .input_table import read_original
 
 MOST_CORNERS = 32
-"""A flat list of more categories than this is compared as the taxonomy that it is."""
+"""A flat list of more categories than this is compared as a taxonomy of one level."""
 
 
 @checked_call
@@ -29,7 +29,7 @@ def records(table: object, schema: Schema, columns: Sequence[str] | None = None)
 
     Parameters
         table: a path or a data frame, as for `tn.publish`.
-        schema: what is declared about it.
+        schema: its declaration.
         columns: which columns count; None for the quasi-identifiers.
 
     Example
@@ -64,8 +64,7 @@ def records(table: object, schema: Schema, columns: Sequence[str] | None = None)
 
 def records_of(cells: Sequence[Cells], persons: Numbers | None = None) -> Records:
     """One record for each row, or for each person: the centre of the person's rows."""
-    size = cells[0].size
-    blocks: list[NDArray[np.float64]] = [np.empty((size, 0))]
+    blocks: list[NDArray[np.float64]] = [np.empty((cells[0].size, 0))]
     semantic = []
     for column in cells:
         if _has_meaning(column):
@@ -81,11 +80,11 @@ def records_of(cells: Sequence[Cells], persons: Numbers | None = None) -> Record
 
 
 def classes_of(column: Cells) -> Classes:
-    """The different values of a column in order, on a line; all of them are present.
+    """The different values of a column without missing values, in order, on a line.
 
-    A number lies at itself, a category at its depth-first place: neighbours in that order are as
-    far apart on the line as they are in the taxonomy, so that what is close on the line is close in
-    meaning. Categories that are only written differently, as flu and Flu, are one value.
+    A number lies at itself, a category at its depth-first position: neighbours in that order are as
+    far apart on the line as in the taxonomy, so that values close on the line are close in meaning.
+    Categories that differ in spelling only, as flu and Flu, are one value.
     """
     if not isinstance(column.column, Category):
         values, codes = np.unique(column.numbers, return_inverse=True)
@@ -93,8 +92,10 @@ def classes_of(column: Cells) -> Classes:
         return Classes(codes.astype(np.int64).reshape(-1), (values - values[0]).astype(np.float64))
     import pyarrow
 
-    places = _places(column.column)
-    first = np.array([places[label] for label in column.labels])
+    order, distance = column.column.taxonomy.depth_first, column.column.taxonomy.rational_distance
+    steps = (float(distance(*pair)) for pair in itertools.pairwise(order))
+    positions = dict(zip(order, itertools.accumulate(steps, initial=0.0), strict=True))
+    first = np.array([positions[label] for label in column.labels])
     words = word_codes(pyarrow.array(column.labels), column.column)
     for word in np.unique(words):
         first[words == word] = first[words == word].min()
@@ -103,8 +104,7 @@ def classes_of(column: Cells) -> Classes:
 
 
 def order_of(column: Column) -> Callable[[Numbers], Numbers]:
-    """What puts values of a column in the order of `classes_of`, as `Coding` numbers them; those
-    that are one value there are equal."""
+    """The function from numbers of a `Coding` to positions in the order of `classes_of`."""
     if isinstance(column, Bounded):
         return lambda numbers: numbers
     empty = Cells(column, np.zeros(0, np.int64), np.zeros(0, np.bool_), None)
@@ -113,25 +113,11 @@ def order_of(column: Column) -> Callable[[Numbers], Numbers]:
     return lambda numbers: codes[numbers - 1]
 
 
-def _places(column: Category) -> dict[str, float]:
-    """Where each category lies on the line."""
-    order, place = column.taxonomy.depth_first, 0.0
-    places = {order[0]: place}
-    for before, after in itertools.pairwise(order):
-        place += float(column.taxonomy.rational_distance(before, after))
-        places[after] = place
-    return places
-
-
-def _is_flat(column: Category) -> bool:
-    return isinstance(column.stated, tuple)
-
-
-def _has_meaning(column: Cells) -> bool:
-    given = column.column
-    return isinstance(given, Category) and not (
-        _is_flat(given) and len(given.categories) <= MOST_CORNERS
-    )
+def _has_meaning(cells: Cells) -> bool:
+    column = cells.column
+    if not isinstance(column, Category):
+        return False
+    return not isinstance(column.stated, tuple) or len(column.categories) > MOST_CORNERS
 
 
 def _coordinates(column: Cells) -> NDArray[np.float64]:
@@ -143,10 +129,10 @@ def _coordinates(column: Cells) -> NDArray[np.float64]:
 
 
 def _semantic(column: Cells, persons: Numbers | None) -> Semantic:
-    assert isinstance(column.column, Category)  # noqa: S101 - told apart by the caller
+    assert isinstance(column.column, Category)  # noqa: S101 - the caller asks `_has_meaning`
     taxonomy = column.column.taxonomy
-    place = {concept: i for i, concept in enumerate(taxonomy.concepts)}
-    attached = np.array([place[taxonomy.concept_of(label)] for label in column.labels])
+    number = {concept: i for i, concept in enumerate(taxonomy.concepts)}
+    attached = np.array([number[taxonomy.concept_of(label)] for label in column.labels])
     occurring, codes = np.unique(attached[column.numbers], return_inverse=True)
     meaning, codes = Meaning(taxonomy, occurring), codes.astype(np.int64).reshape(-1)
     if persons is None:
