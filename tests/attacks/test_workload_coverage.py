@@ -412,9 +412,11 @@ def test_what_accuracy_promised_is_kept(
         answers = data.ask_many(texts, accuracy=wanted)
         assert widest(answers) <= Fraction(reach)
         assert 1 <= answers.price <= Fraction(102, 100)
-        monkeypatch.setattr(explaining, "_SPARE", 1.0)
-        if at_one.workload.blocks:
-            assert widest(data.ask_many(texts, accuracy=wanted)) > Fraction(reach)
+    monkeypatch.setattr(explaining, "_SPARE", 1.0)
+    if not at_one.workload.blocks:
+        return
+    with tn.protect(table(kind), schema=given, ledger=tn.ledger.Memory()) as data:
+        assert widest(data.ask_many(texts, accuracy=wanted)) > Fraction(reach)
 
 
 def test_declared_thresholds_keep_what_accuracy_promised() -> None:

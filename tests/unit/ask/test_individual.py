@@ -53,7 +53,7 @@ def test_it_has_a_ledger_column_of_its_own_and_says_nothing_but_the_value() -> N
         assert balance.spent == 0
         assert balance.individual == 2
         shown = f"{answer}{answer.to_json()}{answer.plan}"
-        assert "scale" not in shown.replace("No scale", "")
+        assert "scale" not in shown.replace("states no scale", "")
 
 
 def test_constant_answers_are_exact_and_on_the_grid() -> None:

@@ -186,7 +186,7 @@ def test_an_l_that_the_table_lacks_is_refused() -> None:
     Need(1, l=2, confidential=secret).check_reachable()
     with pytest.raises(Unreachable, match="`ill`"):
         Need(1, l=3, confidential=secret).check_reachable()
-    with pytest.raises(Unreachable, match="may be enough"):
+    with pytest.raises(Unreachable, match="may suffice"):
         Need(1, l=3, confidential=secret, persons=np.array([0, 1, 2])).check_reachable()
 
 
