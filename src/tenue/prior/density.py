@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
@@ -16,11 +15,10 @@ from ..errors import InvalidPrior, refuse
 from ..noise.law import checked_source, power_of_two_below
 from ..noise.source import Source
 from .belief import Belief, Lattice, shown_value, shown_values
-from .normalise import MOST_POINTS, checked_size, picks, uniform_below
+from .normalise import checked_size, picks, uniform_below
 from .points import Points
 
 _FINE = 1 << 20
-Cells = tuple[tuple[Fraction, ...], tuple[int, ...]]
 
 
 def grid_steps(low: Fraction, high: Fraction, grid: object) -> tuple[Fraction, int, int]:
@@ -30,30 +28,6 @@ def grid_steps(low: Fraction, high: Fraction, grid: object) -> tuple[Fraction, i
     if first > last:
         raise refuse("prior.belief-misses-grid", step=float(step))
     return step, first, last
-
-
-def drawn_on_grid(
-    edges: Sequence[Fraction],
-    cumulative: Sequence[int],
-    grid: Fraction,
-    limits: tuple[int, int],
-    size: int,
-    source: Source,
-) -> list[int]:
-    """Exact draws from a constant-piece density, each rounded to the nearest multiple of the grid.
-
-    The piece is drawn by its whole weight, the place in it as a whole number of units so small
-    that every edge and every border between grid cells is a multiple of the unit. A unit cell
-    therefore lies in one grid cell, and each rounded value has exactly its mass.
-    """
-    unit = math.lcm(2 * grid.denominator, *(edge.denominator for edge in edges))
-    step = int(grid * unit)
-    drawn = []
-    for piece in picks(cumulative, size, source):
-        start, end = int(edges[piece] * unit), int(edges[piece + 1] * unit)
-        place = start + uniform_below(end - start, 1, source)[0]
-        drawn.append(min(max((2 * place + step) // (2 * step), limits[0]), limits[1]))
-    return drawn
 
 
 class Density(Belief):
@@ -66,21 +40,10 @@ class Density(Belief):
 
     grid: Fraction | None = None
     """If set, values are rounded to its multiples."""
-
-    @cached_property
-    def edges(self) -> tuple[Fraction, ...]:
-        """The points where the density changes, ascending."""
-        return self._cells[0]
-
-    @cached_property
-    def weights(self) -> tuple[int, ...]:
-        """Whole weights of the cells between edges."""
-        return self._cells[1]
-
-    @property
-    def _cells(self) -> Cells:
-        """Edges and weights, for families that do not set them when they are made."""
-        raise NotImplementedError
+    edges: tuple[Fraction, ...]
+    """The points where the density changes, ascending."""
+    weights: tuple[int, ...]
+    """Whole weights of the cells between edges."""
 
     @abstractmethod
     def on_grid(self, grid: object) -> Points | Density:
@@ -158,11 +121,18 @@ class Density(Belief):
         return shown_value(drawn[0]) if size is None else shown_values(drawn)
 
     def draws(self, size: int, source: Source) -> list[Fraction]:
-        """As `sample`, as exact multiples of `sampling_grid`."""
-        grid = self.sampling_grid
-        steps = drawn_on_grid(self.edges, self.cumulative, grid, self.limits, size, source)
-        return [step * grid for step in steps]
+        """As `sample`, as exact multiples of `sampling_grid`, each the nearest one.
 
-    def few(self, first: int, last: int) -> bool:
-        """Whether the points from `first` to `last` are few enough to be listed."""
-        return last - first < MOST_POINTS
+        The piece is drawn by its whole weight, the place in it as a whole number of units so small
+        that every edge and every border between grid cells is a multiple of the unit. A unit cell
+        therefore lies in one grid cell, and each rounded value has exactly its mass.
+        """
+        edges, grid, (first, last) = self.edges, self.sampling_grid, self.limits
+        unit = math.lcm(2 * grid.denominator, *(edge.denominator for edge in edges))
+        step = int(grid * unit)
+        drawn = []
+        for piece in picks(self.cumulative, size, source):
+            start, end = int(edges[piece] * unit), int(edges[piece + 1] * unit)
+            place = start + uniform_below(end - start, 1, source)[0]
+            drawn.append(min(max((2 * place + step) // (2 * step), first), last) * grid)
+        return drawn
