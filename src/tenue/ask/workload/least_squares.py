@@ -166,19 +166,21 @@ class _Leaves(_OfLevels):
     def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
         return _moved(atoms, self.solved(self.left(released, atoms)[0]))
 
-    def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
-        left, off = self.left(released, atoms)
-        most = self._leaf * length(np.abs(left) + off)
-        return np.asarray(np.sqrt(rows.sizes) * most * SPARE)
-
-    def missed_of_sum(
-        self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int], known: int
+    def missed(
+        self,
+        rows: Runs,
+        released: Sequence[Sequence[int]],
+        atoms: Sequence[int],
+        known: int | None = None,
     ) -> Reals:
-        """The same where the sum of all atoms is public."""
+        """known: the sum of all atoms, where it is public."""
         left, off = self.left(released, atoms)
-        most = self._leaf * length(np.abs(left - left.mean()) + off + relative(2) * np.abs(left))
-        astray = abs(float((known << PLACES) - sum(atoms))) * 2.0**-PLACES
-        most += float(np.sqrt(self._leaf)) * self._along * astray
+        if known is None:
+            most = self._leaf * length(np.abs(left) + off)
+        else:
+            rest = np.abs(left - left.mean()) + off + relative(2) * np.abs(left)
+            astray = abs(float((known << PLACES) - sum(atoms))) * 2.0**-PLACES
+            most = self._leaf * length(rest) + float(np.sqrt(self._leaf)) * self._along * astray
         return np.asarray(np.sqrt(rows.sizes) * most * SPARE)
 
     @cached_property
@@ -352,7 +354,7 @@ class _OfPublicSum(Estimator):
     def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
         *noisy, (known,) = released
         if isinstance(self._inner, _Leaves):
-            return self._inner.missed_of_sum(rows, noisy, atoms, known)
+            return self._inner.missed(rows, noisy, atoms, known)
         levels = self._inner.levels[: -self._spare]
         found = np.empty(len(rows))
         for place, estimated in enumerate(rows.whole_sums(atoms)):

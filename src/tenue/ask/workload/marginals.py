@@ -289,10 +289,7 @@ class TableEstimator(Estimator):
         """All cells of a marginal: a permutation of the columns' values maps each to any other."""
         return np.repeat(np.arange(len(rows.orders)), np.diff(rows.offsets))
 
-    def weights(self, rows: TableRows, place: int) -> list[Reals]:
-        return self._weights(rows, place)
-
-    def _weights(self, rows: TableRows, place: int, *, sizes: bool = False) -> list[Reals]:
+    def weights(self, rows: TableRows, place: int, *, sizes: bool = False) -> list[Reals]:
         table = self.strategy.table
         every = table.weights(*rows.cell(place), self._precisions, sizes=sizes)
         return [every[table.sets.index(columns)] for columns in self.strategy.released]
@@ -318,7 +315,7 @@ class TableEstimator(Estimator):
         """By a count of operations: the weights have a closed form."""
         table = self.strategy.table
         operations = 2 * len(table.sets) + 4 * len(table.sizes) + 12
-        return [relative(operations) * own for own in self._weights(rows, place, sizes=True)]
+        return [relative(operations) * own for own in self.weights(rows, place, sizes=True)]
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         tables = dict(zip(self.strategy.released, noisy, strict=True))

@@ -88,7 +88,11 @@ class BlockSearch:
         prices = [setting.price.part(int(share * _PARTS) / _PARTS) for share in shares[:-1]]
         prices.append(setting.price - sum(prices, start=NOTHING))
         return [
-            _block(layout, quantity, one.candidate, price, setting)
+            make_block(
+                *(quantity, layout.slices(quantity), one.candidate, price),
+                replace=setting.replace,
+                rows_per_unit=setting.rows_per_unit,
+            )
             for (quantity, one), price in zip(chosen.items(), prices, strict=True)
         ]
 
@@ -144,14 +148,13 @@ class BlockSearch:
         sets = list(map(frozenset, orders))
         if not 2 <= len(grid.axes) <= _MOST_COLUMNS or not 2 <= len(set(sets)) <= _MOST_TABLES:
             return None
-        same_rows = all(q.where == grid.where for q in asked) and not any(
-            one.present for one in slices
-        )
+        same_rows = all(q.where == grid.where for q in asked)
+        counted = any(one.present for one in slices)
         plain = all(len(axes) == len(order) for axes, order in zip(sets, orders, strict=True))
         whole = all(
             key.cells == grid.shape[grid.index[key.column]] - 1 for q in asked for key in q.keys
         )
-        if not same_rows or not plain or not whole:
+        if not same_rows or counted or not plain or not whole:
             return None
         sizes = tuple(axis.key.cells - (not axis.may_miss) for axis in grid.axes)
         table = Marginals(sizes)
@@ -167,20 +170,6 @@ class BlockSearch:
         labels[tuple(map(slice, sizes))] = np.arange(math.prod(sizes)).reshape(sizes)
         shares = tuple(p / total for p in prices.values())
         return PricedStrategy(strategy, shares, rows, labels.ravel())
-
-
-def _block(
-    layout: Layout,
-    quantity: Quantity,
-    chosen: PricedStrategy,
-    price: EpsilonDelta,
-    setting: BlockSetting,
-) -> Block:
-    return make_block(
-        *(quantity, layout.slices(quantity), chosen, price),
-        replace=setting.replace,
-        rows_per_unit=setting.rows_per_unit,
-    )
 
 
 def _smooth(variances: Reals) -> Reals:
@@ -217,7 +206,11 @@ def line_block(
         ]
     ]
     best = min(candidates, key=lambda one: float(_errors(one).mean()))
-    return _block(layout, quantity, replace(best, rows=atoms.rows), setting.price, setting)
+    return make_block(
+        *(quantity, layout.slices(quantity), replace(best, rows=atoms.rows), setting.price),
+        replace=setting.replace,
+        rows_per_unit=setting.rows_per_unit,
+    )
 
 
 def _leaves(atoms: int) -> tuple[str, Weighted]:
