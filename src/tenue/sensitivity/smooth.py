@@ -255,13 +255,11 @@ def _check_parameters(statistic: str, **given: object) -> None:
     if not isinstance(statistic, str) or statistic not in PARAMETERS:
         raise unknown("smooth", statistic, PARAMETERS)
     for name, value in given.items():
-        facts = {"statistic": statistic, "name": name}
-        if value is None and name in PARAMETERS[statistic]:
-            facts |= {"verb": "needs", "word": f"Add {name}=... to the call"}
-            raise refuse("sensitivity.statistic-parameter-mismatch", **facts)
-        if value is not None and name not in PARAMETERS[statistic]:
-            facts |= {"verb": "has no", "word": f"Leave `{name}` out"}
-            raise refuse("sensitivity.statistic-parameter-mismatch", **facts)
+        needed = name in PARAMETERS[statistic]
+        if needed == (value is None):
+            facts = {"statistic": statistic, "name": name, "verb": "needs" if needed else "has no"}
+            word = f"Add {name}=... to the call" if needed else f"Leave `{name}` out"
+            raise refuse("sensitivity.statistic-parameter-mismatch", **facts, word=word)
 
 
 def _beats(challenger: Opening, champion: Opening, beta: Fraction) -> bool:

@@ -155,14 +155,12 @@ def choose_marginals(
             start[table.sets.index(s)] = 1
         return descend(errors, start / start.sum(), means, _FEW, bounded=bounded)
 
-    def order(family: frozenset[Columns]) -> list[list[int]]:
-        return sorted(sorted(s) for s in family)
-
     family = frozenset(asked)
     best, prices = descended(family)
     while len(family) > 1:
         others = {family - {a, b} | {a | b} for a, b in combinations(sorted(family, key=sorted), 2)}
-        tried = [(*descended(other), other) for other in sorted(others, key=order)]
+        ordered = sorted(others, key=lambda one: sorted(map(sorted, one)))
+        tried = [(*descended(other), other) for other in ordered]
         value, other_prices, other = min(tried, key=lambda one: one[0])
         if value >= best * _BETTER:
             break
