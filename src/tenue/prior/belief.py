@@ -100,7 +100,6 @@ class Finite(Belief):
     weights: tuple[int, ...]
     """Whole, above 0, in the order of `values`."""
     total: int
-    """The sum of the weights."""
 
     def _keep(self, values: Sequence[Any], weights: Sequence[int], total: int) -> None:
         kept = [(v, w) for v, w in zip(values, weights, strict=True) if w]
@@ -117,7 +116,6 @@ class Finite(Belief):
 
     @cached_property
     def cumulative(self) -> list[int]:
-        """Running sums of the weights."""
         return list(accumulate(self.weights))
 
     def mass(self, value: object) -> Fraction:

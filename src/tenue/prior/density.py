@@ -55,22 +55,18 @@ class Density(Belief):
 
     @cached_property
     def low(self) -> Fraction:
-        """The lower end."""
         return self.edges[0]
 
     @cached_property
     def high(self) -> Fraction:
-        """The upper end."""
         return self.edges[-1]
 
     @cached_property
     def cumulative(self) -> list[int]:
-        """Running sums of the weights."""
         return list(accumulate(self.weights))
 
     @property
     def total(self) -> int:
-        """The sum of the weights."""
         return self.cumulative[-1]
 
     def cdf(self, x: Number) -> Fraction:

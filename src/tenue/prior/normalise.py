@@ -72,7 +72,8 @@ def listed(given: object, name: str, most: int = MOST_POINTS) -> list[Any]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise refuse("prior.belief-not-a-list", name=name, type=type(given).__name__)
     items = list(islice(given, most + 1))
-    _check_count(len(items), most)
+    if len(items) > most:
+        raise refuse("prior.belief-too-many-points", most_points=MOST_POINTS)
     if not items:
         raise refuse("prior.belief-values-empty", name=name)
     return items
@@ -81,22 +82,15 @@ def listed(given: object, name: str, most: int = MOST_POINTS) -> list[Any]:
 def paired(given: object, name: str = "masses") -> list[tuple[Any, Any]]:
     """(value, mass) pairs from a mapping or from a list of pairs."""
     if isinstance(given, Mapping):
-        pairs = list(given.items())
-        _check_count(len(pairs), MOST_POINTS)
-        if not pairs:
+        if not given:
             raise refuse("prior.belief-empty", name=name)
-        return pairs
+        return listed(given.items(), name)
     items = listed(given, name)
     for item in items:
         if not isinstance(item, tuple | list) or len(item) != 2:
             said = f"`{name}` holds {item!r}"[:80]
             raise refuse("prior.not-a-mass-mapping", said=said, name=name)
     return [(value, mass) for value, mass in items]
-
-
-def _check_count(count: int, most: int) -> None:
-    if count > most:
-        raise refuse("prior.belief-too-many-points", most_points=MOST_POINTS)
 
 
 def common_denominator(numbers: Sequence[Fraction], name: str) -> int:
