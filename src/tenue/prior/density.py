@@ -15,10 +15,11 @@ from ..errors import InvalidPrior, refuse
 from ..noise.law import checked_source, power_of_two_below
 from ..noise.source import Source
 from .belief import Belief, Lattice, shown_value, shown_values
-from .normalise import checked_size, picks, uniform_below
+from .normalise import MOST_POINTS, checked_size, picks, uniform_below
 from .points import Points
 
 _FINE = 1 << 20
+Cells = tuple[tuple[Fraction, ...], tuple[int, ...]]
 
 
 def grid_steps(low: Fraction, high: Fraction, grid: object) -> tuple[Fraction, int, int]:
@@ -40,10 +41,21 @@ class Density(Belief):
 
     grid: Fraction | None = None
     """If set, values are rounded to its multiples."""
-    edges: tuple[Fraction, ...]
-    """The points where the density changes, ascending."""
-    weights: tuple[int, ...]
-    """Whole weights of the cells between edges."""
+
+    @cached_property
+    def edges(self) -> tuple[Fraction, ...]:
+        """The points where the density changes, ascending."""
+        return self._cells[0]
+
+    @cached_property
+    def weights(self) -> tuple[int, ...]:
+        """Whole weights of the cells between edges."""
+        return self._cells[1]
+
+    @property
+    def _cells(self) -> Cells:
+        """Edges and weights, for families that do not set them when they are made."""
+        raise NotImplementedError
 
     @abstractmethod
     def on_grid(self, grid: object) -> Points | Density:
@@ -132,3 +144,7 @@ class Density(Belief):
             place = start + uniform_below(end - start, 1, source)[0]
             drawn.append(min(max((2 * place + step) // (2 * step), first), last) * grid)
         return drawn
+
+    def few(self, first: int, last: int) -> bool:
+        """Whether the points from `first` to `last` are few enough to be listed."""
+        return last - first < MOST_POINTS

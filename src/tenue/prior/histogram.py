@@ -64,7 +64,7 @@ class Histogram(Density):
         step, first, last = grid_steps(self.low, self.high, grid)
         if self.grid == step:
             return self
-        if last - first >= MOST_POINTS:
+        if not self.few(first, last):
             return Histogram.of_weights(self.edges, self.weights, step)
         borders = [self.cdf((k + Fraction(1, 2)) * step) for k in range(first, last)]
         masses = [b - a for a, b in pairwise([Fraction(0), *borders, Fraction(1)])]
@@ -147,7 +147,7 @@ class Uniform(Density):
 
     def on_grid(self, grid: object) -> Points | Density:
         step, first, last = grid_steps(self.low, self.high, grid)
-        if last - first < MOST_POINTS:
+        if self.few(first, last):
             count = last - first + 1
             return Points.of_weights((step * k for k in range(first, last + 1)), [1] * count)
         half = step / 2

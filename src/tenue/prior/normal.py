@@ -11,14 +11,13 @@ from ..errors import InvalidPrior, refuse
 from ..noise.enclosure import exp_minus
 from ..noise.law import Real
 from .belief import Lattice, written_number
-from .density import Density, grid_steps
+from .density import Cells, Density, grid_steps
 from .histogram import Histogram, two_ends
 from .normalise import MOST_POINTS, exact_place
 from .points import Points
 
 _BITS = 128
 _SPARE = 128
-Cells = tuple[tuple[Fraction, ...], tuple[int, ...]]
 # Squared standard deviations from the peak at which the curve has fallen by 2^-128.
 _FALLEN = 178
 
@@ -88,14 +87,6 @@ class Normal(Density):
         self._set(mean=middle, sd=deviation, low=start, high=end)
 
     @cached_property
-    def edges(self) -> tuple[Fraction, ...]:  # type: ignore[override]
-        return self._cells[0]
-
-    @cached_property
-    def weights(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self._cells[1]
-
-    @cached_property
     def _cells(self) -> Cells:
         return self._cells_between(self.low, self.high)
 
@@ -117,7 +108,7 @@ class Normal(Density):
 
     def on_grid(self, grid: object) -> Points | Density:
         step, first, last = grid_steps(self.low, self.high, grid)
-        if last - first < MOST_POINTS:
+        if self.few(first, last):
             weights = bell_weights(self.mean, self.sd, first * step, step, last - first + 1)
             return Points.of_weights((step * k for k in range(first, last + 1)), weights)
         low, high = (first - Fraction(1, 2)) * step, (last + Fraction(1, 2)) * step
