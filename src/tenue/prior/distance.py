@@ -213,15 +213,12 @@ def _component(belief: Joint, column: int, how: str) -> _Component:
         if isinstance(one, Points | Ordinal):
             line = Line(one)
     else:
-        values = sorted({value[column] for value in belief.values}, key=_kind_first)
+        # text and booleans cannot be compared with each other
+        own = {value[column] for value in belief.values}
+        values = sorted(own, key=lambda value: (type(value).__name__, value))
         if isinstance(belief, Table) and belief.numeric[column]:
             line = Line(Points.of_weights(values, [1] * len(values)))
     return _Component(values, None if how == "differing" else line)
-
-
-def _kind_first(value: Any) -> tuple[str, Any]:
-    """Text and booleans cannot be compared with each other."""
-    return type(value).__name__, value
 
 
 # -- The closed list of distances ------------------------------------------------------------------

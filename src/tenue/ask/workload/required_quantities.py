@@ -248,7 +248,7 @@ def layouts(questions: Mapping[int, Question], schema: Schema) -> Iterator[Layou
     columns = {a.column for a in every if a.kind != "count"}
     only = columns.pop() if len(columns) == 1 else None
     counted = any(a.kind == "count" for a in every)
-    if counted and only is not None and _never_missing(only, schema):
+    if counted and only is not None and schema.column(only).missing is not None:
         yield _layout(questions, schema, {only}, only)
 
 
@@ -263,7 +263,7 @@ def _layout(
         for aggregate in question.aggregates():
             quantity, factor = _quantity(aggregate, schema, paired, counting)
             column = aggregate.column if aggregate.kind == "count" else None
-            present = "" if column is None or _never_missing(column, schema) else column
+            present = column if column and schema.column(column).missing is None else ""
             own = Slice(number, question.cells, present)
             needs.setdefault(quantity, []).append(Need(number, aggregate, own, factor))
     return Layout({quantity: tuple(own) for quantity, own in needs.items()})
@@ -286,10 +286,6 @@ def _quantity(
     if aggregate.kind == "sum":
         return pair, column.grid**2 * Fraction(low**2 + high**2, width**2)
     return pair, column.grid**2 / 2
-
-
-def _never_missing(name: str, schema: Schema) -> bool:
-    return schema.column(name).missing is not None
 
 
 def reading(

@@ -17,7 +17,7 @@ from .marginals import Marginals, TableRows, TableStrategy, choose_marginals
 from .measured_quantity import Block, Quantity, make_block, swap_of
 from .range_strategies import Weighted, grouped, lines, sampled
 from .required_quantities import Layout
-from .strategy import PricedStrategy, of_levels
+from .strategy import AtomStrategy, PricedStrategy
 
 _SMALLEST = 1e-300
 _PARTS = 1 << 12
@@ -197,14 +197,8 @@ def line_block(
     if public:
         atoms = with_outside(atoms, grid)
         target = replace(target, atoms=atoms.many)
-    some = sampled(target)
-    candidates = [
-        of_levels(name, *weighted, some, atoms.labels, sum_public=public)
-        for name, weighted in [
-            _leaves(atoms.many),
-            *lines(target, np.ones(len(target)), sum_public=public),
-        ]
-    ]
+    found = [_leaves(atoms.many), *lines(target, np.ones(len(target)), sum_public=public)]
+    candidates = _priced(found, replace(atoms, rows=sampled(target)), public)
     best = min(candidates, key=lambda one: float(_errors(one).mean()))
     return make_block(
         *(quantity, layout.slices(quantity), replace(best, rows=atoms.rows), setting.price),
@@ -245,6 +239,6 @@ def _priced(
     found: Sequence[tuple[str, Weighted]], atoms: Atoms, sum_public: bool
 ) -> list[PricedStrategy]:
     return [
-        of_levels(name, *weighted, atoms.rows, atoms.labels, sum_public=sum_public)
-        for name, weighted in found
+        PricedStrategy(AtomStrategy(name, levels, sum_public), prices, atoms.rows, atoms.labels)
+        for name, (levels, prices) in found
     ]
