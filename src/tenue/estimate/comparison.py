@@ -44,15 +44,18 @@ class LaplaceIntegral:
     rate: float
     estimator: str
 
+    def _weights(self, y: Real) -> Real:
+        """p_i·e^(-rate|y−v_i|), each row scaled to its largest weight, which cannot underflow."""
+        gaps = np.abs(y[:, None] - self.values)
+        with np.errstate(under="ignore", divide="ignore"):
+            logs = np.log(self.masses) - self.rate * gaps
+            return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
+
     def guess(self, y: Real) -> Real:
         """The estimate for each noisy value."""
         result = np.empty_like(y)
-        with np.errstate(under="ignore", divide="ignore"):
-            for part in _chunks(y.size, _INTEGRAL_CHUNK // self.values.size):
-                logs = np.log(self.masses) - self.rate * np.abs(y[part, None] - self.values)
-                # each row is scaled to its largest weight, which cannot underflow
-                weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-                result[part] = _estimates(self.values, weights, self.estimator)
+        for part in _chunks(y.size, _INTEGRAL_CHUNK // self.values.size):
+            result[part] = _estimates(self.values, self._weights(y[part]), self.estimator)
         return result
 
     def _passes(self) -> Real:
