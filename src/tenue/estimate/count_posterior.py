@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arguments import Number, checked_call, exact, whole
 from ..errors import refuse
-from ..prior.belief import Real
+from ..noise.law import Real
 from ..prior.counts import Counts
 from ..prior.normalise import listed, whole_weights
 from ..prior.points import Points

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import Number, exact, fraction_of_one
-from ..noise.law import as_value
+from ..noise.law import Real, as_value
 from ..text import html_facts
 
-Real = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _ROUNDING = 1e-12

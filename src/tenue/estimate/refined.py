@@ -18,6 +18,7 @@ from ..arguments import checked_call
 from ..errors import refuse
 from ..mechanism.refinement.refine import core_balls, refine, response_factors
 from ..mechanism.refinement.update_factors import float_factors
+from ..noise.law import Real
 from ..prior.belief import Finite, shown_value
 from ..prior.counts import with_points
 from ..prior.density import Density
@@ -25,7 +26,7 @@ from ..prior.distance import Distance, Line, metric
 from ..prior.normalise import MOST_POINTS
 from ..prior.points import Points, numeric_place
 from ..text import html_facts
-from .posterior import Posterior, Real
+from .posterior import Posterior
 
 _FEW = 5
 _MOST = 1024

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy as np
 from ..errors import refuse
 from ..noise.law import Real
 from ..noise.likelihood import Likelihood, likelihood_of, scaled_by_rows
-from ..prior.belief import Lattice
 from ..prior.counts import Counts
 from ..prior.density import Density
 from ..prior.points import Points
@@ -113,10 +111,11 @@ def _windowed(
         logs = np.log(np.array([weight / prior.total for weight in prior.weights]))
         return np.array(prior.steps, dtype=np.int64), logs, prior.unit
     if isinstance(prior, Counts):
-        first, last = worth_counting(prior.lattice, middle, rate, deep)
+        lattice = prior.lattice
+        first, last = lattice.near(middle, rate, deep)
         if last - first >= _MOST:
             raise refuse("estimate.too-many-possible-counts", last=last - first + 1, most=_MOST)
-        return np.arange(first, last + 1), prior.lattice.log_weights(first, last), Fraction(1)
+        return np.arange(first, last + 1), lattice.log_weights(first, last), Fraction(1)
     if not isinstance(prior, Density):
         raise refuse("estimate.numeric-prior-type", type=type(prior).__name__)
     unit = fine = step or prior.grid or found.unit
@@ -126,33 +125,7 @@ def _windowed(
         size = float(unit)
         if unit > fine and rate * size > _COARSEST:
             raise refuse("estimate.noise-too-small", blocks=_BLOCKS)
-        first, last = worth_counting(lattice, middle / size, rate * size, deep)
+        first, last = lattice.near(middle / size, rate * size, deep)
         if last - first < _BLOCKS:
             return np.arange(first, last + 1), lattice.log_weights(first, last), unit
         unit *= -(-2 * (last - first) // _BLOCKS)
-
-
-def worth_counting(lattice: Lattice, middle: float, rate: float, deep: float) -> tuple[int, int]:
-    """The first and last step within `deep` e-folds of the peak.
-
-    The peak is that of prior times e^(-rate·|k − middle|). For a concave prior both ends are found
-    by bisection, however many steps there are.
-    """
-    if lattice.near is not None:
-        return lattice.near(middle, rate, deep)
-    first, last = lattice.first, lattice.last
-    if lattice.concave and lattice.log_rise is not None:
-        rises = lattice.log_rise
-
-        def falls(k: int) -> bool:
-            gain = rate * (abs(k - middle) - abs(k + 1 - middle))
-            return float(rises(np.array([float(k)]))[0]) + gain <= 0
-
-        def height(k: int) -> float:
-            return lattice.log_weight(k) - rate * abs(k - middle)
-
-        peak = first + bisect_left(range(first, last), True, key=falls)
-        floor = height(peak) - deep
-        last = peak + bisect_left(range(peak, last), True, key=lambda k: height(k + 1) < floor)
-        first += bisect_left(range(first, peak), True, key=lambda k: height(k) >= floor)
-    return first, last

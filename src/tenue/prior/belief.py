@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,10 +13,9 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import refuse
-from ..noise.law import checked_source
+from ..noise.law import Real, checked_source
 from ..noise.source import Source
 from .normalise import checked_size, picks
 
@@ -100,7 +100,6 @@ class Finite(Belief):
     weights: tuple[int, ...]
     """Whole, above 0, in the order of `values`."""
     total: int
-    """The sum of the weights."""
 
     def _keep(self, values: Sequence[Any], weights: Sequence[int], total: int) -> None:
         kept = [(v, w) for v, w in zip(values, weights, strict=True) if w]
@@ -117,7 +116,6 @@ class Finite(Belief):
 
     @cached_property
     def cumulative(self) -> list[int]:
-        """Running sums of the weights."""
         return list(accumulate(self.weights))
 
     def mass(self, value: object) -> Fraction:
@@ -140,8 +138,6 @@ class Finite(Belief):
 
 # A family of beliefs on the whole multiples of a step, as logarithms, for very many points.
 
-Real = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Lattice:
@@ -150,21 +146,15 @@ class Lattice:
     For estimation, not for release: logarithms are doubles.
 
     Attributes
-        log_weight: the logarithm of one mass.
         log_weights: the logarithms of consecutive masses, ends included, relative to each other.
-        concave: whether the logarithms are concave, so that a window around the peak is enough.
-        log_rise: where concave, log of mass(k+1) / mass(k).
-        near: if not concave but known piece by piece: (middle, rate, deep) to the first and last
-            step at which log-mass − rate·|k − middle| is within `deep` of its largest value.
+        near: (middle, rate, deep) to a first and last step beyond which
+            log-mass − rate·|k − middle| is more than `deep` below its largest value.
     """
 
     first: int
     last: int
-    log_weight: Callable[[int], float]
     log_weights: Callable[[int, int], Real]
-    concave: bool
-    log_rise: Callable[[Real], Real] | None = None
-    near: Callable[[float, float, float], tuple[int, int]] | None = None
+    near: Callable[[float, float, float], tuple[int, int]]
 
     @classmethod
     def by_rise(
@@ -175,10 +165,29 @@ class Lattice:
         log_rise: Callable[[Real], Real],
         concave: bool = True,
     ) -> Lattice:
-        """The masses from the rises between neighbours, so that no large numbers cancel."""
+        """The masses from the rises between neighbours, so that no large numbers cancel.
+
+        log_weight: the logarithm of one mass. log_rise: that of mass(k+1) / mass(k).
+        concave: whether the logarithms are concave; then both ends of the steps that are near are
+            found by bisection, however many steps there are.
+        """
 
         def log_weights(low: int, high: int) -> Real:
             rises = log_rise(np.arange(low, high, dtype=np.float64))
             return np.concatenate([[0.0], np.cumsum(rises)])
 
-        return cls(first, last, log_weight, log_weights, concave, log_rise)
+        def near(middle: float, rate: float, deep: float) -> tuple[int, int]:
+            def falls(k: int) -> bool:
+                gain = rate * (abs(k - middle) - abs(k + 1 - middle))
+                return float(log_rise(np.array([float(k)]))[0]) + gain <= 0
+
+            def height(k: int) -> float:
+                return log_weight(k) - rate * abs(k - middle)
+
+            peak = first + bisect_left(range(first, last), True, key=falls)
+            floor = height(peak) - deep
+            above = bisect_left(range(peak, last), True, key=lambda k: height(k + 1) < floor)
+            below = bisect_left(range(first, peak), True, key=lambda k: height(k) >= floor)
+            return first + below, peak + above
+
+        return cls(first, last, log_weights, near if concave else lambda *_: (first, last))

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..arguments import above_zero, checked_call, fraction_of_one, whole
 from ..errors import InvalidPrior, refuse
-from .belief import Belief, Lattice, Real, written_number
+from ..noise.law import Real
+from .belief import Belief, Lattice, written_number
 from .normalise import MOST_POINTS
 from .points import Points
 

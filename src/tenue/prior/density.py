@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
@@ -30,30 +29,6 @@ def grid_steps(low: Fraction, high: Fraction, grid: object) -> tuple[Fraction, i
     if first > last:
         raise refuse("prior.belief-misses-grid", step=float(step))
     return step, first, last
-
-
-def drawn_on_grid(
-    edges: Sequence[Fraction],
-    cumulative: Sequence[int],
-    grid: Fraction,
-    limits: tuple[int, int],
-    size: int,
-    source: Source,
-) -> list[int]:
-    """Exact draws from a constant-piece density, each rounded to the nearest multiple of the grid.
-
-    The piece is drawn by its whole weight, the place in it as a whole number of units so small
-    that every edge and every border between grid cells is a multiple of the unit. A unit cell
-    therefore lies in one grid cell, and each rounded value has exactly its mass.
-    """
-    unit = math.lcm(2 * grid.denominator, *(edge.denominator for edge in edges))
-    step = int(grid * unit)
-    drawn = []
-    for piece in picks(cumulative, size, source):
-        start, end = int(edges[piece] * unit), int(edges[piece + 1] * unit)
-        place = start + uniform_below(end - start, 1, source)[0]
-        drawn.append(min(max((2 * place + step) // (2 * step), limits[0]), limits[1]))
-    return drawn
 
 
 class Density(Belief):
@@ -92,22 +67,18 @@ class Density(Belief):
 
     @cached_property
     def low(self) -> Fraction:
-        """The lower end."""
         return self.edges[0]
 
     @cached_property
     def high(self) -> Fraction:
-        """The upper end."""
         return self.edges[-1]
 
     @cached_property
     def cumulative(self) -> list[int]:
-        """Running sums of the weights."""
         return list(accumulate(self.weights))
 
     @property
     def total(self) -> int:
-        """The sum of the weights."""
         return self.cumulative[-1]
 
     def cdf(self, x: Number) -> Fraction:
@@ -158,10 +129,21 @@ class Density(Belief):
         return shown_value(drawn[0]) if size is None else shown_values(drawn)
 
     def draws(self, size: int, source: Source) -> list[Fraction]:
-        """As `sample`, as exact multiples of `sampling_grid`."""
-        grid = self.sampling_grid
-        steps = drawn_on_grid(self.edges, self.cumulative, grid, self.limits, size, source)
-        return [step * grid for step in steps]
+        """As `sample`, as exact multiples of `sampling_grid`, each the nearest one.
+
+        The piece is drawn by its whole weight, the place in it as a whole number of units so small
+        that every edge and every border between grid cells is a multiple of the unit. A unit cell
+        therefore lies in one grid cell, and each rounded value has exactly its mass.
+        """
+        edges, grid, (first, last) = self.edges, self.sampling_grid, self.limits
+        unit = math.lcm(2 * grid.denominator, *(edge.denominator for edge in edges))
+        step = int(grid * unit)
+        drawn = []
+        for piece in picks(self.cumulative, size, source):
+            start, end = int(edges[piece] * unit), int(edges[piece + 1] * unit)
+            place = start + uniform_below(end - start, 1, source)[0]
+            drawn.append(min(max((2 * place + step) // (2 * step), first), last) * grid)
+        return drawn
 
     def few(self, first: int, last: int) -> bool:
         """Whether the points from `first` to `last` are few enough to be listed."""

@@ -35,7 +35,10 @@ SAFE = 1 << 61
 
 
 class Metric(ABC):
-    """The distances from a truth to the values of a belief."""
+    """The distances from a truth to the values of a belief; keys count them in units."""
+
+    belief: Finite
+    unit = Fraction(1)
 
     @abstractmethod
     def keys(self, truth: object) -> Keys | None:
@@ -44,13 +47,16 @@ class Metric(ABC):
         None if the truth has no place among such values: then nothing is near or far.
         """
 
-    @abstractmethod
     def row(self, place: int) -> npt.NDArray[np.float64]:
         """The distances from the value at `place` to every value."""
+        keys = self.keys(self.belief.values[place])
+        return np.asarray(keys, dtype=np.float64) * float(self.unit)
 
 
 class Line(Metric):
     """Numbers or ranks: whole steps times a unit."""
+
+    belief: Points | Ordinal
 
     def __init__(self, belief: Points | Ordinal) -> None:
         self.belief = belief
@@ -59,10 +65,8 @@ class Line(Metric):
             self.unit = belief.unit
         else:
             steps = [belief.rank(value) or 0 for value in belief.values]
-            self.unit = Fraction(1)
-        wide = max(map(abs, steps)) >= SAFE
-        self.steps: Keys = np.array(steps, dtype=object if wide else np.int64)
         self._reach = max(map(abs, steps))
+        self.steps: Keys = np.array(steps, dtype=object if self._reach >= SAFE else np.int64)
 
     def position(self, truth: object) -> Fraction | None:
         """The position of a truth, in units; None if it has none."""
@@ -82,10 +86,6 @@ class Line(Metric):
             steps = steps.astype(object)
         return np.asarray(np.abs(steps * bottom - top))
 
-    def row(self, place: int) -> npt.NDArray[np.float64]:
-        gaps = np.abs(self.steps - self.steps[place])
-        return np.asarray(gaps.astype(np.float64) * float(self.unit))
-
 
 class Equal(Metric):
     """0 if two values are equal, else 1."""
@@ -101,14 +101,11 @@ class Equal(Metric):
         keys[place] = 0
         return keys
 
-    def row(self, place: int) -> npt.NDArray[np.float64]:
-        row = np.ones(len(self.belief.values))
-        row[place] = 0
-        return row
-
 
 class Semantic(Metric):
     """The distance of two concepts in a taxonomy."""
+
+    unit = Fraction(1, 1 << 32)
 
     def __init__(self, belief: Categorical, taxonomy: Taxonomy) -> None:
         self.belief = belief
@@ -124,15 +121,8 @@ class Semantic(Metric):
             self.taxonomy.concept_of(truth)  # type: ignore[arg-type]
         except (Refused, TypeError):
             return None
-        steps = [self._steps(truth, value) for value in self.belief.values]
-        return np.array(steps, dtype=np.int64)
-
-    def _steps(self, a: Any, b: Any) -> int:
-        return int(self.taxonomy.rational_distance(a, b) * (1 << 32))
-
-    def row(self, place: int) -> npt.NDArray[np.float64]:
-        keys = self.keys(self.belief.values[place])
-        return np.asarray(keys, dtype=np.float64) / (1 << 32)
+        away = [self.taxonomy.rational_distance(truth, v) for v in self.belief.values]  # type: ignore[arg-type]
+        return np.array([int(distance / self.unit) for distance in away], dtype=np.int64)
 
 
 # -- Distances between combinations ----------------------------------------------------------------
@@ -223,15 +213,12 @@ def _component(belief: Joint, column: int, how: str) -> _Component:
         if isinstance(one, Points | Ordinal):
             line = Line(one)
     else:
-        values = sorted({value[column] for value in belief.values}, key=_kind_first)
+        # text and booleans cannot be compared with each other
+        own = {value[column] for value in belief.values}
+        values = sorted(own, key=lambda value: (type(value).__name__, value))
         if isinstance(belief, Table) and belief.numeric[column]:
             line = Line(Points.of_weights(values, [1] * len(values)))
     return _Component(values, None if how == "differing" else line)
-
-
-def _kind_first(value: Any) -> tuple[str, Any]:
-    """Text and booleans cannot be compared with each other."""
-    return type(value).__name__, value
 
 
 # -- The closed list of distances ------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -12,7 +11,8 @@ import numpy as np
 
 from ..arguments import checked_call
 from ..errors import refuse
-from .belief import Lattice, Real, written_number
+from ..noise.law import Real
+from .belief import Lattice, written_number
 from .density import Density, grid_steps
 from .normalise import MOST_POINTS, common_denominator, exact_place, listed, whole_weights
 from .points import Points
@@ -84,10 +84,6 @@ class Histogram(Density):
             cells = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, logs.size - 1)
             return np.asarray(logs[cells], dtype=np.float64)
 
-        def log_weight(k: int) -> float:
-            cell = min(max(bisect_right(self.edges, k * grid) - 1, 0), len(self.weights) - 1)
-            return float(logs[cell])
-
         def near(middle: float, rate: float, deep: float) -> tuple[int, int]:
             starts, ends = np.maximum(edges[:-1] / float(grid), first), edges[1:] / float(grid)
             ends = np.minimum(ends, last)
@@ -99,7 +95,7 @@ class Histogram(Density):
             high = np.minimum(ends[alive], middle + reach).max()
             return max(first, math.floor(low)), min(last, math.ceil(high))
 
-        return Lattice(first, last, log_weight, log_weights, concave=False, near=near)
+        return Lattice(first, last, log_weights, near)
 
     def to_dict(self) -> dict[str, object]:
         facts: dict[str, object] = {

@@ -9,7 +9,8 @@ from functools import cached_property
 from ..arguments import above_zero, checked_call
 from ..errors import InvalidPrior, refuse
 from ..noise.enclosure import exp_minus
-from .belief import Lattice, Real, written_number
+from ..noise.law import Real
+from .belief import Lattice, written_number
 from .density import Cells, Density, grid_steps
 from .histogram import Histogram, two_ends
 from .normalise import MOST_POINTS, exact_place

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from ..arguments import exact, whole
@@ -70,10 +71,9 @@ def listed(given: object, name: str, most: int = MOST_POINTS) -> list[Any]:
     """`given` as a list, refused unless it is a short enough sequence."""
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise refuse("prior.belief-not-a-list", name=name, type=type(given).__name__)
-    items = []
-    for item in given:
-        items.append(item)
-        _check_count(len(items), most)
+    items = list(islice(given, most + 1))
+    if len(items) > most:
+        raise refuse("prior.belief-too-many-points", most_points=MOST_POINTS)
     if not items:
         raise refuse("prior.belief-values-empty", name=name)
     return items
@@ -81,22 +81,16 @@ def listed(given: object, name: str, most: int = MOST_POINTS) -> list[Any]:
 
 def paired(given: object, name: str = "masses") -> list[tuple[Any, Any]]:
     """(value, mass) pairs from a mapping or from a list of pairs."""
-    items = given.items() if isinstance(given, Mapping) else listed(given, name)
-    pairs = []
+    if isinstance(given, Mapping):
+        if not given:
+            raise refuse("prior.belief-empty", name=name)
+        return listed(given.items(), name)
+    items = listed(given, name)
     for item in items:
         if not isinstance(item, tuple | list) or len(item) != 2:
             said = f"`{name}` holds {item!r}"[:80]
             raise refuse("prior.not-a-mass-mapping", said=said, name=name)
-        pairs.append((item[0], item[1]))
-        _check_count(len(pairs))
-    if not pairs:
-        raise refuse("prior.belief-empty", name=name)
-    return pairs
-
-
-def _check_count(count: int, most: int = MOST_POINTS) -> None:
-    if count > most:
-        raise refuse("prior.belief-too-many-points", most_points=MOST_POINTS)
+    return [(value, mass) for value, mass in items]
 
 
 def common_denominator(numbers: Sequence[Fraction], name: str) -> int:

@@ -70,21 +70,17 @@ class Points(Finite):
         return numeric_place(value)
 
     @cached_property
-    def _lattice(self) -> tuple[Fraction, tuple[int, ...]]:
-        bottom = math.lcm(*(value.denominator for value in self.values))
-        scaled = [value.numerator * (bottom // value.denominator) for value in self.values]
-        top = math.gcd(*scaled) or 1
-        return Fraction(top, bottom), tuple(step // top for step in scaled)
-
-    @property
     def unit(self) -> Fraction:
         """The largest number of which all values are whole multiples."""
-        return self._lattice[0]
+        bottom = math.lcm(*(value.denominator for value in self.values))
+        scaled = (value.numerator * (bottom // value.denominator) for value in self.values)
+        return Fraction(math.gcd(*scaled) or 1, bottom)
 
-    @property
+    @cached_property
     def steps(self) -> tuple[int, ...]:
         """The values in units, ascending."""
-        return self._lattice[1]
+        top, bottom = self.unit.numerator, self.unit.denominator
+        return tuple(v.numerator * bottom // (v.denominator * top) for v in self.values)
 
     @cached_property
     def mean(self) -> float:
@@ -96,11 +92,9 @@ class Points(Finite):
     def variance(self) -> float:
         """The expected squared distance from the mean."""
         pairs = list(zip(self.steps, self.weights, strict=True))
-        first = sum(s * w for s, w in pairs)
-        second = sum(s * s * w for s, w in pairs)
-        return float(
-            self.unit**2 * Fraction(second * self.total - first * first, self.total * self.total)
-        )
+        mean = Fraction(sum(s * w for s, w in pairs), self.total)
+        square = Fraction(sum(s * s * w for s, w in pairs), self.total)
+        return float(self.unit**2 * (square - mean**2))
 
     def to_dict(self) -> dict[str, object]:
         pairs = [[written_number(v), written_number(m)] for v, m in self.masses.items()]

@@ -80,20 +80,16 @@ def exact_pair(values: object, bounds: object) -> tuple[Column, Column]:
     if hasattr(values, "__array__"):
         given = np.asarray(values)
         if given.ndim != 2 or given.shape[1] != 2:
-            raise _not_pairs()
+            raise refuse("sensitivity.values-not-pairs")
         columns: list[NDArray[Any]] = [given[:, 0], given[:, 1]]
     else:
         items = as_list(values)
         try:
             split = [[x for x, _ in items], [y for _, y in items]]
         except (TypeError, ValueError):
-            raise _not_pairs() from None
+            raise refuse("sensitivity.values-not-pairs") from None
         columns = [_array(part) for part in split]
     return _clamped(columns[0], *ends[0]), _clamped(columns[1], *ends[1])
-
-
-def _not_pairs() -> Refused:
-    return refuse("sensitivity.values-not-pairs")
 
 
 def as_list(values: object) -> list[Any]:
@@ -110,7 +106,7 @@ def as_list(values: object) -> list[Any]:
 
 def _array(values: object) -> NDArray[Any]:
     if np.ma.is_masked(values):
-        raise _missing()
+        raise refuse("sensitivity.values-missing")
     if hasattr(values, "__array__"):
         return np.asarray(values)
     items = as_list(values)
@@ -152,7 +148,7 @@ def _from_integers(given: NDArray[Any], low: Fraction, high: Fraction) -> Column
 
 def _from_doubles(given: NDArray[Any], low: Fraction, high: Fraction) -> Column:
     if np.isnan(given).any():
-        raise _missing()
+        raise refuse("sensitivity.values-missing")
     # Rounding is monotone: a double below the double of the bound means a decimal below the bound.
     below, above = given < _nearest(low), given > _nearest(high)
     whole, power = _decimals(np.where(below | above, 0.0, given))
@@ -206,17 +202,13 @@ def _nearest(number: Fraction) -> float:
 def _meaning(value: object, low: Fraction, high: Fraction) -> Fraction:
     if isinstance(value, float | np.floating | Decimal):
         if value.is_nan() if isinstance(value, Decimal) else value != value:
-            raise _missing()
+            raise refuse("sensitivity.values-missing")
         if math.isinf(value):
             return high if value > 0 else low
     if value is None:
-        raise _missing()
+        raise refuse("sensitivity.values-missing")
     try:
         return min(max(exact(value, "values"), low), high)
     except Refused:
         # the refusal of one number quotes it, and a row must not be quoted
         raise refuse("sensitivity.values-not-numbers") from None
-
-
-def _missing() -> Refused:
-    return refuse("sensitivity.values-missing")

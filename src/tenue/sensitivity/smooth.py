@@ -93,7 +93,10 @@ def _search(window: _Window, beta: float, nearest: int, reach: int) -> set[Openi
     right = window.right[window.right - window.left[-1] <= farthest]
     low, high = window.padded[left], window.padded[right]
     allowed = np.searchsorted(right, left + farthest, side="right")
-    error = _error(int(high[-1]) - int(low[0]))
+    # Twice what rounding can do to log(width) - beta * k, both at most `bits` in size: each is off
+    # by less than four half-units in the last place of a number below `bits`.
+    bits = (int(high[-1]) - int(low[0])).bit_length() + 1
+    error = bits * 2.0**-48
 
     best = -math.inf
     found: dict[int, tuple[int, float]] = {}
@@ -141,15 +144,6 @@ def _logarithm(width: Array) -> Array:
     else:
         value[opens] = np.log(width[opens])
     return value
-
-
-def _error(widest: int) -> float:
-    """Twice what rounding can do to log(width) - beta * k, both at most `bits` in size.
-
-    Each is off by less than four half-units in the last place of a number below `bits`.
-    """
-    bits = widest.bit_length() + 1
-    return bits * 2.0**-48
 
 
 ROUNDING = Fraction(1, 2**52)
@@ -255,13 +249,11 @@ def _check_parameters(statistic: str, **given: object) -> None:
     if not isinstance(statistic, str) or statistic not in PARAMETERS:
         raise unknown("smooth", statistic, PARAMETERS)
     for name, value in given.items():
-        facts = {"statistic": statistic, "name": name}
-        if value is None and name in PARAMETERS[statistic]:
-            facts |= {"verb": "needs", "word": f"Add {name}=... to the call"}
-            raise refuse("sensitivity.statistic-parameter-mismatch", **facts)
-        if value is not None and name not in PARAMETERS[statistic]:
-            facts |= {"verb": "has no", "word": f"Leave `{name}` out"}
-            raise refuse("sensitivity.statistic-parameter-mismatch", **facts)
+        needed = name in PARAMETERS[statistic]
+        if needed == (value is None):
+            facts = {"statistic": statistic, "name": name, "verb": "needs" if needed else "has no"}
+            word = f"Add {name}=... to the call" if needed else f"Leave `{name}` out"
+            raise refuse("sensitivity.statistic-parameter-mismatch", **facts, word=word)
 
 
 def _beats(challenger: Opening, champion: Opening, beta: Fraction) -> bool:

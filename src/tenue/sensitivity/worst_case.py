@@ -45,8 +45,7 @@ def count(*, neighbours: str, rows_per_unit: object = 1) -> int:
         >>> count(neighbours="replace"), count(neighbours="add-or-remove", rows_per_unit=5)
         (1, 5)
     """
-    _check(neighbours)
-    return whole(rows_per_unit, "rows_per_unit", least=1)
+    return _check(neighbours, rows_per_unit=rows_per_unit)
 
 
 @checked_call
@@ -114,8 +113,7 @@ def totals(
         >>> totals(bounds=[(0, 10), (0, 10)], neighbours="replace", together=False)
         Fraction(20, 1)
     """
-    _check(neighbours)
-    limit = whole(rows_per_unit, "rows_per_unit", least=1)
+    limit = _check(neighbours, rows_per_unit=rows_per_unit)
     if isinstance(bounds, str) or not isinstance(bounds, Sequence) or not bounds:
         raise refuse("sensitivity.bounds-per-answer")
     domains = [domain(pair, f"bounds[{place}]") for place, pair in enumerate(bounds)]

@@ -26,7 +26,7 @@ from tenue.ask.workload.marginals import Marginals, TableRows, TableStrategy
 from tenue.ask.workload.measured_quantity import FINE, Quantity
 from tenue.ask.workload.range_strategies import groups, hats
 from tenue.ask.workload.select_strategy import _shares
-from tenue.ask.workload.strategy import AtomStrategy, BlockStrategy, of_levels
+from tenue.ask.workload.strategy import AtomStrategy, BlockStrategy, PricedStrategy
 from tenue.engine.request import Measure
 from tenue.errors import Fault, Refused
 from tenue.noise.source import SYSTEM
@@ -432,8 +432,9 @@ def test_where_pairs_are_many_a_swap_costs_twice() -> None:
 
 def test_a_candidate_carries_rows_and_labels() -> None:
     rows = Runs.of_ends(6, [(0, 6)])
-    found = of_levels("tree", LEVELS, [0.5, 0.5], rows, np.arange(6))
-    assert found.prices == (0.5, 0.5)
+    strategy = AtomStrategy("tree", tuple(LEVELS))
+    found = PricedStrategy(strategy, (0.5, 0.5), rows, np.arange(6))
+    assert found.strategy.heights == tuple(level.height for level in LEVELS)
     assert found.strategy.estimator([2.0, 2.0]).variances(found.rows).shape == (1,)
 
 

@@ -20,7 +20,6 @@ from tenue.estimate.truncated_support import (
     noisy_steps,
     possible,
     require_free,
-    worth_counting,
 )
 from tenue.noise import DiscreteLaplace, HeavyTail, IndependentLaplace, Laplace, Optimal, OptimalBox
 from tenue.prior import (
@@ -109,7 +108,7 @@ def test_what_is_left_out_weighs_nothing(
     prior: Binomial | BetaBinomial, noisy: int, rate: float
 ) -> None:
     lattice = prior.lattice
-    first, last = worth_counting(lattice, noisy, rate, 60)
+    first, last = lattice.near(noisy, rate, 60)
     k = np.arange(prior.n + 1)
     logs = lattice.log_weights(0, prior.n) - rate * np.abs(k - noisy)
     weights = np.exp(logs - logs.max())
@@ -166,7 +165,8 @@ def test_too_wide_windows_are_refused() -> None:
             total(noisy, law, prior)
     with pytest.raises(InvalidArgument):
         total(5, DiscreteLaplace(sensitivity=1, epsilon="1e-9"), BetaBinomial(10**9, 1, 1))
-    first, last = worth_counting(Normal(0, 10**5, -(10**7), 10**7).lattice(Fraction(1)), 0, 0, 60)
+    lattice = Normal(0, 10**5, -(10**7), 10**7).lattice(Fraction(1))
+    first, last = lattice.near(0, 0, 60)
     assert -first == last == pytest.approx(10**5 * np.sqrt(120), abs=2)
 
 

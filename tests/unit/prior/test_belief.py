@@ -31,7 +31,6 @@ from tenue.prior import (
     normalised,
 )
 from tenue.prior.belief import Belief, Lattice, plain, shown_value, shown_values, written_number
-from tenue.prior.density import drawn_on_grid
 from tenue.prior.normalise import checked_size, listed, paired, picks, uniform_below, whole_weights
 
 
@@ -144,9 +143,10 @@ def test_rises_add_up_from_any_start() -> None:
     assert lattice.log_weights(0, 3).tolist() == [0, -1, -4, -9]
     assert lattice.log_weights(2, 4).tolist() == [0, -5, -12]
     assert lattice.log_weights(5, 5).tolist() == [0]
-    assert lattice.concave
-    assert lattice.log_rise is not None
-    assert lattice.log_rise(np.array([3.0])).tolist() == [-7]
+    assert lattice.near(0.0, 0.0, 4.5) == (0, 2)
+    assert Lattice.by_rise(0, 9, lambda k: float(k * k), lambda k: 2 * k + 1, concave=False).near(
+        0.0, 0.0, 4.5
+    ) == (0, 9)
 
 
 # -- Draws by whole weights, seen through every word that can come ---------------------------------
@@ -201,16 +201,15 @@ def test_rounding_to_a_grid_is_exact() -> None:
     belief = Histogram([0, 1, 4], ["1/4", "3/4"])
     unit = 6  # edges are whole; borders of the grid 2/3 are thirds; units are sixths
     grid = Fraction(2, 3)
-    masses: Counter[int] = Counter()
+    rounded = Histogram.of_weights(belief.edges, belief.weights, grid)
+    masses: Counter[Fraction] = Counter()
     for word, (start, end) in enumerate([(0, 1), (1, 4), (1, 4), (1, 4)]):
         size = (end - start) * unit
         for place in range(size):
-            source = Script(word, place)
-            drawn = drawn_on_grid(belief.edges, [1, 4], grid, (0, 6), 1, source)
-            masses[drawn[0]] += Fraction(1, 4 * size)
+            masses[rounded.draws(1, Script(word, place))[0]] += Fraction(1, 4 * size)
     on_grid = belief.on_grid(grid)
     assert isinstance(on_grid, Points)
-    assert {k * grid: mass for k, mass in masses.items()} == on_grid.masses
+    assert masses == on_grid.masses
 
 
 def test_draws_stay_on_the_grid_and_between_the_ends() -> None:

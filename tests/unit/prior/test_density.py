@@ -104,11 +104,9 @@ def test_the_lattice_is_the_same_belief() -> None:
         lattice = belief.lattice(Fraction(1))
         logs = lattice.log_weights(lattice.first, lattice.last)
         masses = np.array([float(points.mass(k)) for k in range(lattice.first, lattice.last + 1)])
-        singles = [lattice.log_weight(k) for k in range(lattice.first, lattice.last + 1)]
-        assert np.diff(logs) == pytest.approx(np.diff(singles), abs=1e-12)
-        inner = slice(1, -1) if isinstance(belief, Histogram) else slice(None)
-        if not isinstance(belief, Histogram):
-            assert np.diff(logs[inner]) == pytest.approx(np.diff(np.log(masses[inner])), abs=1e-9)
+        inside = slice(1, 3) if isinstance(belief, Histogram) else slice(None)
+        rises = np.diff(np.log(masses[inside]))
+        assert np.diff(logs[inside]) == pytest.approx(rises, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -236,15 +234,12 @@ def test_the_lattice_has_the_heights_of_the_density(belief: Histogram) -> None:
     )
     with np.errstate(divide="ignore"):
         assert np.allclose(logs, np.log(heights))
-    for k in (lattice.first, lattice.last - 1):
-        assert lattice.log_weight(k) == pytest.approx(logs[k - lattice.first])
 
 
 def test_the_window_holds_all_that_matters() -> None:
     """Every step outside lies more than `deep` e-folds below the best."""
     belief = Histogram([0, 10, 20, 1000], ["0.001", "0.9", "0.099"])
     lattice = belief.lattice(Fraction(1))
-    assert lattice.near is not None
     for middle, rate in ((15.0, 0.5), (500.0, 0.5), (-40.0, 1.0), (5.0, 3.0)):
         low, high = lattice.near(middle, rate, 20.0)
         steps = np.arange(lattice.first, lattice.last + 1)
@@ -298,9 +293,9 @@ def test_many_points_stay_a_density_whose_outer_points_weigh_no_less() -> None:
 
 def test_a_lattice_is_flat() -> None:
     lattice = Uniform(1, 9).lattice(Fraction(2))
-    assert (lattice.first, lattice.last, lattice.concave) == (1, 4, True)
+    assert (lattice.first, lattice.last) == (1, 4)
+    assert lattice.near(2.2, 1.0, 0.9) == (2, 3)
     assert lattice.log_weights(1, 4).tolist() == [0, 0, 0, 0]
-    assert lattice.log_weight(3) == 0
 
 
 @pytest.mark.parametrize("ends", [(1, 1), (2, 1), (0, "1e-101"), ("x", 1), (0, float("nan"))])
@@ -364,7 +359,7 @@ def test_a_fine_grid_reaches_half_a_step_beyond_its_outer_points() -> None:
 
 def test_the_lattice_rises_as_the_curve_does() -> None:
     lattice = Normal(7, 3, 0, 20).lattice(Fraction(1, 2))
-    assert (lattice.first, lattice.last, lattice.concave) == (0, 40, True)
+    assert (lattice.first, lattice.last) == (0, 40)
     logs = lattice.log_weights(0, 40)
     wanted = np.array([-(((k / 2 - 7) / 3) ** 2) / 2 for k in range(41)])
     assert np.allclose(logs - logs[14], wanted - wanted[14])

@@ -4,7 +4,7 @@ read; then the numbers of every cell, from the noisy answers of strategies."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,13 @@ from ...noise.source import Source
 from ...privacy.loss import NOTHING, EpsilonDelta
 from ...schema import Schema
 from ...schema.table import RECORD
-from ..aggregates.reading import fold
 from ..aggregates.strategy import Draw, Rows, Strategy, sizes, split
 from ..plan.plan import Candidate, Plan
-from ..plan.planner import make_plan
+from ..plan.planner import build_plan, make_plan
 from ..plan.truncation import row_limit
-from ..question import Aggregate, Output, Question
+from ..question import Aggregate, Question
 from .measured_quantity import Block, Quantity
-from .required_quantities import Components, Need, readings
+from .required_quantities import Components, Need, reading
 
 if TYPE_CHECKING:
     from .plan import Workload, WorkloadWay
@@ -153,7 +152,8 @@ def estimated_plans(
     schema, seen, blocks = alone.schema, way.grid.schema, way.blocks
     price = sum((block.price for block in blocks), start=NOTHING)
     noise = noise_of(blocks, price.epsilon)
-    request, people = request_of(alone, way), _people(schema)
+    request = request_of(alone, way)
+    limits = () if request.people is None else (row_limit(request.people),)
     needs: dict[int, list[tuple[Need, Quantity, int]]] = {}
     parts: dict[int, list[tuple[int, int, int]]] = {}
     for number, block in enumerate(blocks):
@@ -167,39 +167,28 @@ def estimated_plans(
     for number in way.shared:
         question = alone.questions[number]
         where[number] = Components(blocks, tuple(parts[number]), question.cells)
-        read = readings(where[number], needs[number], seen)
-        outputs = [output for output in question.outputs if isinstance(output, Output)]
-        plans[number] = Plan(
-            question=question,
-            sql=alone.texts[number],
-            neighbours=schema.neighbours,
-            unit=schema.unit,
-            criterion=alone.wanted,
-            price=price,
-            candidates=(chosen,),
+        read = {
+            need.aggregate: reading(need.aggregate, quantity, first, where[number], seen)
+            for need, quantity, first in needs[number]
+        }
+        plan = build_plan(
+            *(question, schema, Strategy(noise.name, (noise,), read), price, alone.wanted),
+            alone.texts[number],
+            people=None,
             chosen=chosen,
-            strategy=Strategy(noise.name, (noise,), read),
-            request=request,
-            readings=tuple(fold(output.expression, read) for output in outputs),
-            needs_row_count=False,
-            limits=() if people is None else (row_limit(people),),
+            measures=(),
         )
+        plans[number] = replace(plan, request=request, limits=limits)
     return plans, where
-
-
-def _people(schema: Schema) -> People | None:
-    """The limit of rows per person, drawn once for all questions."""
-    if schema.unit == RECORD:
-        return None
-    return People(schema.unit, schema.rows_per_unit or 1, None)
 
 
 def request_of(alone: Alone, way: WorkloadWay) -> Request:
     """The measures of every cell of the grid, for the blocks of a candidate."""
     assert way.grid is not None  # noqa: S101 - blocks come with their grid
     measures = dict.fromkeys(m for block in way.blocks for m in block.quantity.measures)
-    where, people = way.grid.where, _people(alone.schema)
-    if people is not None:
+    where, people, schema = way.grid.where, None, alone.schema
+    if schema.unit != RECORD:  # the limit of rows per person, drawn once for all questions
+        people = People(schema.unit, schema.rows_per_unit or 1, None)
         # rows that no question is about do not count towards the limit
         asked = [_rows_of(alone.questions[number], way.grid.schema) for number in way.shared]
         where = None if None in asked else Any_(tuple(dict.fromkeys(a for a in asked if a)))

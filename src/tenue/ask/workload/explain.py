@@ -18,9 +18,8 @@ from ...noise.criterion import VARIANCE
 from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
 from ...text import exactly, html_table, notes, sentence, shortly, text_table
-from ..aggregates.reading import SHOWN_LEVEL, Reading
+from ..aggregates.reading import SHOWN_LEVEL
 from ..aggregates.strategy import sizes
-from ..plan.plan import Plan
 from ..plan.planner import LARGEST
 from ..plan.truncation import NOT_COVERED
 from ..question import GroupingSets
@@ -80,9 +79,6 @@ class WorkloadPlan:
     def epsilon(self) -> Fraction:
         return self.workload.epsilon
 
-    def _error(self, plan: Plan, reading: Reading) -> Error | None:
-        return reading.promised(plan.parts, self.schema.rows)
-
     def half_widths(self, level: Fraction) -> list[float]:
         """The margin of error of each output at `level`, in its worst cell; for a declared
         histogram of all declared sums of its cells. Refused where that depends on rows.
@@ -112,7 +108,7 @@ class WorkloadPlan:
         errors = []
         for plan in self.workload.plans:
             for reading in plan.readings:
-                error = self._error(plan, reading)
+                error = reading.promised(plan.parts, self.schema.rows)
                 if error is None:
                     raise reading.refuse_accuracy()
                 errors.append(error)
@@ -141,7 +137,7 @@ class WorkloadPlan:
         for number, plan in enumerate(self.workload.plans[:_SHOWN]):
             widths = []
             for reading in plan.readings:
-                error = self._error(plan, reading)
+                error = reading.promised(plan.parts, self.schema.rows)
                 widths.append("after" if error is None else shortly(error.half_width(SHOWN_LEVEL)))
             rows.append([plan.sql, ", ".join(widths), shortly(self.alone(number))])
         if self.workload.line is not None and len(self.workload.line) <= _MOST_RANGES:

@@ -72,7 +72,6 @@ class Grid:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The index of each column's axis."""
         return {axis.column.name: index for index, axis in enumerate(self.axes)}
 
     def axis(self, column: str) -> Axis:

@@ -140,7 +140,7 @@ class _Leaves(_OfLevels):
     @cached_property
     def _root(self) -> Reals:
         """The inverse of the Cholesky factor of diag(v) + v₀·B·Bᵀ for the rows B above leaves."""
-        products = _products(self.levels[1:])
+        products = self._rows @ self._rows.T
         return np.linalg.inv(np.linalg.cholesky(np.diag(self._spread) + self._leaf * products))
 
     def variances(self, rows: Runs) -> Reals:
@@ -166,19 +166,21 @@ class _Leaves(_OfLevels):
     def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
         return _moved(atoms, self.solved(self.left(released, atoms)[0]))
 
-    def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
-        left, off = self.left(released, atoms)
-        most = self._leaf * length(np.abs(left) + off)
-        return np.asarray(np.sqrt(rows.sizes) * most * SPARE)
-
-    def missed_of_sum(
-        self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int], known: int
+    def missed(
+        self,
+        rows: Runs,
+        released: Sequence[Sequence[int]],
+        atoms: Sequence[int],
+        known: int | None = None,
     ) -> Reals:
-        """The same where the sum of all atoms is public."""
+        """known: the sum of all atoms, where it is public."""
         left, off = self.left(released, atoms)
-        most = self._leaf * length(np.abs(left - left.mean()) + off + relative(2) * np.abs(left))
-        astray = abs(float((known << PLACES) - sum(atoms))) * 2.0**-PLACES
-        most += float(np.sqrt(self._leaf)) * self._along * astray
+        if known is None:
+            most = self._leaf * length(np.abs(left) + off)
+        else:
+            rest = np.abs(left - left.mean()) + off + relative(2) * np.abs(left)
+            astray = abs(float((known << PLACES) - sum(atoms))) * 2.0**-PLACES
+            most = self._leaf * length(rest) + float(np.sqrt(self._leaf)) * self._along * astray
         return np.asarray(np.sqrt(rows.sizes) * most * SPARE)
 
     @cached_property
@@ -230,27 +232,6 @@ class _Leaves(_OfLevels):
 
 def _moved(atoms: Sequence[int], by: Reals) -> list[int]:
     return [atom + more for atom, more in zip(atoms, whole(by), strict=True)]
-
-
-def _products(levels: Sequence[Level]) -> Reals:
-    """B·Bᵀ for the rows B of all levels, few of which contain the same atom."""
-    starts = np.concatenate([[0], np.cumsum([len(level) for level in levels])]).astype(np.int64)
-    owners = [
-        start + np.repeat(np.arange(len(level)), np.diff(level.offsets))
-        for start, level in zip(starts, levels, strict=False)
-    ]
-    row, many = np.concatenate(owners), int(starts[-1])
-    atom = np.concatenate([level.atoms for level in levels])
-    value = np.concatenate([level.values for level in levels]).astype(np.float64)
-    order = np.argsort(atom, kind="stable")
-    row, atom, value = row[order], atom[order], value[order]
-    found = np.bincount(row * many + row, value**2, minlength=many * many)
-    for apart in range(1, int(np.bincount(atom).max(initial=1))):
-        same = np.nonzero(atom[apart:] == atom[:-apart])[0]
-        one, other, product = row[same], row[same + apart], value[same] * value[same + apart]
-        found += np.bincount(one * many + other, product, minlength=many * many)
-        found += np.bincount(other * many + one, product, minlength=many * many)
-    return found.reshape(many, many).astype(np.float64)
 
 
 class _Dense(_OfLevels):
@@ -352,7 +333,7 @@ class _OfPublicSum(Estimator):
     def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
         *noisy, (known,) = released
         if isinstance(self._inner, _Leaves):
-            return self._inner.missed_of_sum(rows, noisy, atoms, known)
+            return self._inner.missed(rows, noisy, atoms, known)
         levels = self._inner.levels[: -self._spare]
         found = np.empty(len(rows))
         for place, estimated in enumerate(rows.whole_sums(atoms)):

@@ -155,14 +155,12 @@ def choose_marginals(
             start[table.sets.index(s)] = 1
         return descend(errors, start / start.sum(), means, _FEW, bounded=bounded)
 
-    def order(family: frozenset[Columns]) -> list[list[int]]:
-        return sorted(sorted(s) for s in family)
-
     family = frozenset(asked)
     best, prices = descended(family)
     while len(family) > 1:
         others = {family - {a, b} | {a | b} for a, b in combinations(sorted(family, key=sorted), 2)}
-        tried = [(*descended(other), other) for other in sorted(others, key=order)]
+        ordered = sorted(others, key=lambda one: sorted(map(sorted, one)))
+        tried = [(*descended(other), other) for other in ordered]
         value, other_prices, other = min(tried, key=lambda one: one[0])
         if value >= best * _BETTER:
             break
@@ -289,10 +287,7 @@ class TableEstimator(Estimator):
         """All cells of a marginal: a permutation of the columns' values maps each to any other."""
         return np.repeat(np.arange(len(rows.orders)), np.diff(rows.offsets))
 
-    def weights(self, rows: TableRows, place: int) -> list[Reals]:
-        return self._weights(rows, place)
-
-    def _weights(self, rows: TableRows, place: int, *, sizes: bool = False) -> list[Reals]:
+    def weights(self, rows: TableRows, place: int, *, sizes: bool = False) -> list[Reals]:
         table = self.strategy.table
         every = table.weights(*rows.cell(place), self._precisions, sizes=sizes)
         return [every[table.sets.index(columns)] for columns in self.strategy.released]
@@ -318,7 +313,7 @@ class TableEstimator(Estimator):
         """By a count of operations: the weights have a closed form."""
         table = self.strategy.table
         operations = 2 * len(table.sets) + 4 * len(table.sizes) + 12
-        return [relative(operations) * own for own in self._weights(rows, place, sizes=True)]
+        return [relative(operations) * own for own in self.weights(rows, place, sizes=True)]
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         tables = dict(zip(self.strategy.released, noisy, strict=True))

@@ -129,7 +129,7 @@ def hats(atoms: int, width: int, first: int, merged: int) -> Level:
 
 def groups(atoms: int, width: int) -> Level:
     rows = [np.arange(start, min(start + width, atoms)) for start in range(0, atoms, width)]
-    return Level.of_rows([(row, np.ones(len(row), dtype=np.int64)) for row in rows], atoms)
+    return Level.of_rows([(row, np.ones_like(row)) for row in rows], atoms)
 
 
 def lines(rows: Runs, allowed: Reals, *, sum_public: bool = False) -> list[tuple[str, Weighted]]:
@@ -275,8 +275,7 @@ def _levels(rows: Runs, questions: Places) -> list[Level]:
         places = np.nonzero((questions == number) & (rows.sizes > 0))[0]
         if len(places) and not (rows.sizes[places] == 1).all():
             own = [np.nonzero(rows.row(int(i)))[0] for i in places]
-            ones = [np.ones(len(atoms), dtype=np.int64) for atoms in own]
-            found.append(Level.of_rows(list(zip(own, ones, strict=True)), rows.atoms))
+            found.append(Level.of_rows([(row, np.ones_like(row)) for row in own], rows.atoms))
     return found
 
 

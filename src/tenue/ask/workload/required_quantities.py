@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -87,29 +86,22 @@ def combination_of(
     return LaplaceCombination(weights, np.concatenate(rates), doubt)
 
 
-@lru_cache(maxsize=65_536)
-def _half(error: LaplaceCombination, level: Fraction) -> float:
-    return error.half_width(level)
-
-
-@lru_cache(maxsize=65_536)
-def _quick_half(error: LaplaceCombination, level: Fraction) -> float:
-    return error.quick_half_width(level)
+_half = lru_cache(maxsize=65_536)(LaplaceCombination.half_width)
+_quick_half = lru_cache(maxsize=65_536)(LaplaceCombination.quick_half_width)
 
 
 @dataclass(frozen=True)
 class Estimated(Linear):
     """A weighted sum of estimates; its interval is that of the noise, widened by rounding."""
 
-    found: Any = field(default=None, repr=False)
+    found: Components = field(kw_only=True, repr=False)
 
     @property
     def term(self) -> None:
         return None
 
     def _at(self, cell: int) -> LaplaceCombination:
-        law: LaplaceCombination = self.found.combination(cell, self.terms)
-        return law
+        return self.found.combination(cell, self.terms)
 
     def error(self, parts: Parts) -> Error:
         return self._at(self.found.worst(self.terms))
@@ -145,7 +137,7 @@ class EstimatedMean(PairMean):
     below: int
     low: Fraction
     high: Fraction
-    found: Any = field(default=None, repr=False)
+    found: Components = field(kw_only=True, repr=False)
 
     def pair(self, noisy: Noisy) -> tuple[int, int]:
         return noisy[0][self.above], noisy[0][self.below]
@@ -153,8 +145,7 @@ class EstimatedMean(PairMean):
     def _law(self, cell: int, below: Fraction, above: Fraction) -> LaplaceCombination:
         """The law of the error of below·Σ(x − low) + above·Σ(high − x), in steps."""
         terms = Term(0, self.below, below / FINE), Term(0, self.above, above / FINE)
-        law: LaplaceCombination = self.found.combination(cell, terms)
-        return law
+        return self.found.combination(cell, terms)
 
     def reach(self, cell: int, share: float, level: Fraction) -> float:
         """A bound of the error at a share of the range, with that probability."""
@@ -257,7 +248,7 @@ def layouts(questions: Mapping[int, Question], schema: Schema) -> Iterator[Layou
     columns = {a.column for a in every if a.kind != "count"}
     only = columns.pop() if len(columns) == 1 else None
     counted = any(a.kind == "count" for a in every)
-    if counted and only is not None and _never_missing(only, schema):
+    if counted and only is not None and schema.column(only).missing is not None:
         yield _layout(questions, schema, {only}, only)
 
 
@@ -272,7 +263,7 @@ def _layout(
         for aggregate in question.aggregates():
             quantity, factor = _quantity(aggregate, schema, paired, counting)
             column = aggregate.column if aggregate.kind == "count" else None
-            present = "" if column is None or _never_missing(column, schema) else column
+            present = column if column and schema.column(column).missing is None else ""
             own = Slice(number, question.cells, present)
             needs.setdefault(quantity, []).append(Need(number, aggregate, own, factor))
     return Layout({quantity: tuple(own) for quantity, own in needs.items()})
@@ -297,26 +288,10 @@ def _quantity(
     return pair, column.grid**2 / 2
 
 
-def _never_missing(name: str, schema: Schema) -> bool:
-    return schema.column(name).missing is not None
-
-
-def readings(
-    found: Components, needs: Sequence[tuple[Need, Quantity, int]], schema: Schema
-) -> dict[Aggregate, Reading]:
-    """How each aggregate of a question follows from its components.
-
-    needs: of each aggregate, with the quantity of its block and the first of its components.
-    """
-    return {
-        need.aggregate: _reading(need.aggregate, quantity, first, found, schema)
-        for need, quantity, first in needs
-    }
-
-
-def _reading(
+def reading(
     aggregate: Aggregate, quantity: Quantity, first: int, found: Components, schema: Schema
 ) -> Reading:
+    """How an aggregate of a question follows from its components, of which `first` is the first."""
     one = Fraction(1, FINE)
     if quantity.kind == "rows":
         return Estimated((Term(0, first, one),), found=found)

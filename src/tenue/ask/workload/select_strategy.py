@@ -17,7 +17,7 @@ from .marginals import Marginals, TableRows, TableStrategy, choose_marginals
 from .measured_quantity import Block, Quantity, make_block, swap_of
 from .range_strategies import Weighted, grouped, lines, sampled
 from .required_quantities import Layout
-from .strategy import PricedStrategy, of_levels
+from .strategy import AtomStrategy, PricedStrategy
 
 _SMALLEST = 1e-300
 _PARTS = 1 << 12
@@ -88,7 +88,11 @@ class BlockSearch:
         prices = [setting.price.part(int(share * _PARTS) / _PARTS) for share in shares[:-1]]
         prices.append(setting.price - sum(prices, start=NOTHING))
         return [
-            _block(layout, quantity, one.candidate, price, setting)
+            make_block(
+                *(quantity, layout.slices(quantity), one.candidate, price),
+                replace=setting.replace,
+                rows_per_unit=setting.rows_per_unit,
+            )
             for (quantity, one), price in zip(chosen.items(), prices, strict=True)
         ]
 
@@ -144,14 +148,13 @@ class BlockSearch:
         sets = list(map(frozenset, orders))
         if not 2 <= len(grid.axes) <= _MOST_COLUMNS or not 2 <= len(set(sets)) <= _MOST_TABLES:
             return None
-        same_rows = all(q.where == grid.where for q in asked) and not any(
-            one.present for one in slices
-        )
+        same_rows = all(q.where == grid.where for q in asked)
+        counted = any(one.present for one in slices)
         plain = all(len(axes) == len(order) for axes, order in zip(sets, orders, strict=True))
         whole = all(
             key.cells == grid.shape[grid.index[key.column]] - 1 for q in asked for key in q.keys
         )
-        if not same_rows or not plain or not whole:
+        if not same_rows or counted or not plain or not whole:
             return None
         sizes = tuple(axis.key.cells - (not axis.may_miss) for axis in grid.axes)
         table = Marginals(sizes)
@@ -167,20 +170,6 @@ class BlockSearch:
         labels[tuple(map(slice, sizes))] = np.arange(math.prod(sizes)).reshape(sizes)
         shares = tuple(p / total for p in prices.values())
         return PricedStrategy(strategy, shares, rows, labels.ravel())
-
-
-def _block(
-    layout: Layout,
-    quantity: Quantity,
-    chosen: PricedStrategy,
-    price: EpsilonDelta,
-    setting: BlockSetting,
-) -> Block:
-    return make_block(
-        *(quantity, layout.slices(quantity), chosen, price),
-        replace=setting.replace,
-        rows_per_unit=setting.rows_per_unit,
-    )
 
 
 def _smooth(variances: Reals) -> Reals:
@@ -208,16 +197,14 @@ def line_block(
     if public:
         atoms = with_outside(atoms, grid)
         target = replace(target, atoms=atoms.many)
-    some = sampled(target)
-    candidates = [
-        of_levels(name, *weighted, some, atoms.labels, sum_public=public)
-        for name, weighted in [
-            _leaves(atoms.many),
-            *lines(target, np.ones(len(target)), sum_public=public),
-        ]
-    ]
+    found = [_leaves(atoms.many), *lines(target, np.ones(len(target)), sum_public=public)]
+    candidates = _priced(found, replace(atoms, rows=sampled(target)), public)
     best = min(candidates, key=lambda one: float(_errors(one).mean()))
-    return _block(layout, quantity, replace(best, rows=atoms.rows), setting.price, setting)
+    return make_block(
+        *(quantity, layout.slices(quantity), replace(best, rows=atoms.rows), setting.price),
+        replace=setting.replace,
+        rows_per_unit=setting.rows_per_unit,
+    )
 
 
 def _leaves(atoms: int) -> tuple[str, Weighted]:
@@ -252,6 +239,6 @@ def _priced(
     found: Sequence[tuple[str, Weighted]], atoms: Atoms, sum_public: bool
 ) -> list[PricedStrategy]:
     return [
-        of_levels(name, *weighted, atoms.rows, atoms.labels, sum_public=sum_public)
-        for name, weighted in found
+        PricedStrategy(AtomStrategy(name, levels, sum_public), prices, atoms.rows, atoms.labels)
+        for name, (levels, prices) in found
     ]

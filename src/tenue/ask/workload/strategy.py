@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .least_squares import Estimator, least_squares
-from .level import Level, Runs
+from .level import Level
 
 _MOST_SWAPS = 30_000_000
 
@@ -135,16 +135,3 @@ class PricedStrategy:
     prices: tuple[float, ...]
     rows: Any
     labels: Any
-
-
-def of_levels(
-    name: str,
-    levels: Sequence[Level],
-    prices: Sequence[float],
-    rows: Runs,
-    labels: Any,
-    *,
-    sum_public: bool = False,
-) -> PricedStrategy:
-    strategy = AtomStrategy(name, tuple(levels), sum_public)
-    return PricedStrategy(strategy, tuple(prices), rows, labels)
