@@ -8,9 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..arguments import checked_call
 from ..errors import Refused, refuse
 from ..schema import Bounded, Identifier, Schema, Table
@@ -18,7 +15,7 @@ from ..text import named
 from .certificate import GROUP, UNCOUNTED, certificate_beside, quoted
 from .check_result import Check, Reading
 from .column_types import Values, column_of, typed
-from .factorize import Codes
+from .factorize import Codes, Whole
 from .klt import RECORD, Asked, Loaded, evaluate
 from .klt_by_counts import Counted
 from .one_table import cell_equality, identifying_columns
@@ -92,7 +89,7 @@ def check(
 def check_groups(
     table: object,
     schema: Table,
-    persons: NDArray[np.int64] | None = None,
+    persons: Whole | None = None,
     confidential: Iterable[str] | None = None,
     quasi_identifiers: Iterable[str] | None = None,
 ) -> Check:

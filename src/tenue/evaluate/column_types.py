@@ -16,11 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
-from numpy.typing import NDArray
 
 from ..errors import refuse
 from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number, Table
-from .factorize import Codes, coded
+from .factorize import Codes, Real, coded
 
 Kind = Literal["number", "time", "category"]
 
@@ -65,7 +64,7 @@ class Values:
             return 0
         return int(float(ends["min"]))
 
-    def numbers(self, *, days: bool = False, origin: int = 0) -> NDArray[np.float64]:
+    def numbers(self, *, days: bool = False, origin: int = 0) -> Real:
         """The values as doubles, NaN if missing; infinite and huge ones are refused.
 
         Parameters
@@ -78,7 +77,7 @@ class Values:
                 [math.nan if one is None else float(Fraction(one) - origin) for one in values]
             )
         array = _seconds(self.array) if self.kind == "time" else self.array
-        numbers: NDArray[np.float64]
+        numbers: Real
         numbers = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         if (np.abs(numbers) > _LARGEST).any():
             raise refuse("evaluate.value-not-finite", column=self.name, largest=_LARGEST)

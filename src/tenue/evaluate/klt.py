@@ -16,7 +16,6 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..engine.contract import Numbers, Passes
 from ..engine.passes.sorted_runs import begins_of, whole_runs
@@ -24,7 +23,7 @@ from ..errors import refuse
 from ..schema import Bounded, Category, Column, Table
 from .check_result import Check, Confidential
 from .column_types import Values, column_of, typed
-from .factorize import Codes
+from .factorize import Codes, Flags, Whole
 from .one_table.cell_equality import Cells, meant, merged_values, shown, word_codes
 from .one_table.closeness import farthest, ratio
 from .one_table.count import Counts, Groups, counted, grouped
@@ -32,7 +31,6 @@ from .one_table.diversity import distinct_values, holdings, least_effective, nee
 from .one_table.identifying_columns import unprotected
 from .rows import Rows
 
-Whole = NDArray[np.int64]
 Key = Callable[[Numbers], Sequence[Numbers]]
 RECORD = "record"
 
@@ -191,10 +189,10 @@ class Fold:
         self._farthest = (Fraction(-1), 0, 0)
         self._quotient: Fraction | None = Fraction(1)
 
-    def add(self, part: Part) -> NDArray[np.bool_]:
+    def add(self, part: Part) -> Flags:
         """Adds some groups; returns in which of them everybody shares a value."""
         counts, distinct, sizes = part.counts, part.distinct, part.sizes
-        alone: NDArray[np.bool_] = distinct == 1
+        alone: Flags = distinct == 1
         self._alone += int(alone.sum())
         self._rows_alone += int(sizes[alone].sum())
         self._least = min(self._least, int(distinct.min()))

@@ -16,14 +16,13 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ..engine.contract import Tallied
 from ..errors import Refused, refuse
 from ..schema import Bounded
 from ..schema.case_insensitive import names_a_person
 from .column_types import Values, counterexamples, is_text, one_array, typed
-from .factorize import Codes
+from .factorize import Codes, Whole
 from .klt import Asked, ConfidentialColumn, Part, Sizes, changed
 from .one_table import identifying_columns
 from .one_table.cell_equality import Cells, meant, shown
@@ -31,8 +30,6 @@ from .one_table.count import Groups, counted, grouped, total
 from .one_table.diversity import Holdings, distinct_values, holdings, needed_values
 from .one_table.functional_dependence import MOST_ROWS, Seen
 from .rows import Rows
-
-Whole = NDArray[np.int64]
 
 _MANY = 1 << 18
 """At least so many combinations are processed together."""
@@ -48,8 +45,7 @@ class _Combinations:
     @cached_property
     def times(self) -> Whole:
         """The number of rows of each combination."""
-        times: Whole = self.table.columns[-1].to_numpy().astype(np.int64)
-        return times
+        return np.asarray(self.table.columns[-1].to_numpy(), np.int64)
 
     @property
     def sizes(self) -> Whole:

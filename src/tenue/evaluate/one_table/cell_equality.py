@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ...schema import Boolean, Category, Column
 from ...text import named
 from ..column_types import Values, is_text, kind_of, one_array
-from ..factorize import Codes, coded
+from ..factorize import Codes, Whole, coded
 
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
 # each is applied to what the one before has made: +07.50 becomes 7.5
@@ -41,8 +40,6 @@ _MIDNIGHT = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})[t ]00:00(?::00(?:\.0+)?)?(?:z|\+00:0
 _TRUE = ("1", "true", "t", "yes", "y")
 _FALSE = ("0", "false", "f", "no", "n")
 _VALUE = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$"
-
-Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..factorize import Codes
-
-Whole = NDArray[np.int64]
+from ..factorize import Codes, Whole
 
 _LARGEST_KEY = 2**62
 

@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..factorize import Codes
+from ..factorize import Codes, Real, Whole
 from .count import Counts, Groups, counted, grouped
-
-Whole = NDArray[np.int64]
 
 _NEAR = 1e-9
 
@@ -29,7 +26,7 @@ def distinct_values(counts: Counts) -> Whole:
     return np.maximum(counts.distinct, 1)
 
 
-def effective_values(counts: Counts, most: Whole | None = None) -> NDArray[np.float64]:
+def effective_values(counts: Counts, most: Whole | None = None) -> Real:
     """The exponential of the entropy of each group's values: that of so many equally frequent ones.
 
     Between 1 and the number of different values, or `most`. A table is entropy l-diverse for every
@@ -41,8 +38,7 @@ def effective_values(counts: Counts, most: Whole | None = None) -> NDArray[np.fl
         inner = np.add.reduceat(counts.times * np.log(counts.times), counts.starts)
         effective[counts.filled] = np.exp(np.log(sizes) - inner / sizes)
     limit = distinct_values(counts) if most is None else most
-    bounded: NDArray[np.float64] = np.clip(effective, 1, limit)
-    return bounded
+    return np.clip(effective, 1, limit)
 
 
 def least_effective(counts: Counts, most: Whole) -> float:

@@ -15,17 +15,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arguments import moderate
 from ...errors import refuse
 from ...schema import Category, Column, Date, Table
 from ...taxonomy import Taxonomy
 from ..column_types import Values, column_of, domain, typed
+from ..factorize import Real, Whole
 from ..rows import Rows, open_rows
 
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
 Names = Iterable[str | int] | None
 
 _MOST_WORDS = 4000
@@ -118,8 +116,7 @@ class Nominal:
             apart = np.where(one == other, 0.0, _FLAT / scale)
         else:
             apart = self.distances[one, other] / scale
-        squares: Real = apart * apart
-        return squares
+        return apart * apart
 
     def _semantic(self, taxonomy: Taxonomy) -> Real:
         if self.count > _MOST_WORDS:
@@ -134,8 +131,7 @@ class Nominal:
         common = member @ member.T
         sizes = member.sum(axis=1)
         union = sizes[:, None] + sizes[None, :] - common
-        semantic: Real = np.log2((2 * union - common) / union)
-        return semantic
+        return np.asarray(np.log2((2 * union - common) / union))
 
 
 Attribute = Numeric | Nominal

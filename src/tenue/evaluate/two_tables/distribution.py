@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ...arguments import checked_call, whole
 from ...errors import Refused
@@ -26,11 +25,10 @@ from ...text import shortly
 from ..check import schema_of
 from ..check_result import plain
 from ..column_types import Values, column_of, decoded, typed
+from ..factorize import Real
 from ..one_table.interval_values import ends
 from ..rows import Rows, open_rows
 from .attributes import Attribute, Names, Numeric, paired
-
-Real = NDArray[np.float64]
 
 BINS = 24
 MOST_WORDS = 12

@@ -17,18 +17,15 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arguments import checked_call, whole
 from ...text import percent, shortly
 from ..check import schema_of
 from ..check_result import Printed
+from ..factorize import Real, Whole
 from .attributes import Attribute, Names, Numeric, paired
 from .distribution import Moved, moved, moved_as_json, total_variation
-from .information_loss import CorrelationDifference, correlation_of
-
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from .information_loss import CorrelationDifference, correlation_of, standard
 
 _MOST_WORDS = 50
 _MOST_CROSSED = 20
@@ -117,11 +114,11 @@ def _features(attributes: Sequence[Attribute], step: int) -> tuple[list[Real], l
     for attribute in attributes:
         found = _of_column(attribute, step)
         own += found
-        leading += [_standard(column) for column in found[:1]]
+        leading += [standard(column) for column in found[:1]]
         if isinstance(attribute, Numeric) and found:
-            squares.append(_standard(leading[-1] ** 2))
+            squares.append(standard(leading[-1] ** 2))
     pairs = combinations(leading[:_MOST_CROSSED], 2)
-    return own, squares + [_standard(one * other) for one, other in pairs]
+    return own, squares + [standard(one * other) for one, other in pairs]
 
 
 def _of_column(attribute: Attribute, step: int) -> list[Real]:
@@ -138,13 +135,7 @@ def _of_column(attribute: Attribute, step: int) -> list[Real]:
         return flags
     scaled = both / np.abs(both[~gone]).max()
     filled = np.where(gone, scaled[~gone].mean(), scaled)
-    return [_standard(filled), *flags]
-
-
-def _standard(column: Real) -> Real:
-    spread = float(column.std())
-    found: Real = (column - column.mean()) / (spread or 1.0)
-    return found
+    return [standard(filled), *flags]
 
 
 def _fitted(design: Real, masked: Real) -> Real:

@@ -17,18 +17,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arguments import checked_call
 from ...errors import refuse
 from ..check import schema_of
-from ..factorize import Codes
+from ..factorize import Codes, Flags, Real, Whole
 from ..one_table.count import Groups, grouped
 from .attributes import Attribute, Names, Nominal, Numeric, divisors, paired
-
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 _ROOM = 64
 _MOST_BOUNDS = 2**24
@@ -119,12 +114,7 @@ class Words(Axis):
         original_blocks = [np.unique(self.attribute.original[rows]) for rows in blocks]
         nearest = np.array([squares[:, words].min(axis=1) for words in original_blocks])
         masked_blocks = [np.unique(self.attribute.masked[rows]) for rows in asked]
-
-        def least(block: int) -> Real:
-            found: Real = nearest[:, masked_blocks[block]].min(axis=1)
-            return found
-
-        return least
+        return lambda block: np.asarray(nearest[:, masked_blocks[block]].min(axis=1))
 
 
 def leaves(axes: Sequence[Axis], rows: Whole, *, masked: bool) -> list[Whole]:

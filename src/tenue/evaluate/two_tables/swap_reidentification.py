@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from ..factorize import Real, Whole
+from .information_loss import standard
 
 EVERY = "all other columns"
 _SWEEPS = 3
@@ -125,8 +124,7 @@ class _Attempt:
         bits = score.size.bit_length()
         packed = (self._labels[order] << bits) | np.arange(score.size)
         packed.sort()
-        found: Whole = order[packed & ((1 << bits) - 1)]
-        return found
+        return np.asarray(order[packed & ((1 << bits) - 1)])
 
     def judged(self, guess: Real, by: str) -> Rematched:
         hit = guess == self._column.true
@@ -148,11 +146,11 @@ class _Known:
 
     @cached_property
     def plain(self) -> Real:
-        return _standard(self.values)
+        return standard(self.values)
 
     @cached_property
     def ranked(self) -> Real:
-        return _standard(_ranks(self.values))
+        return standard(_ranks(self.values))
 
 
 def _scores(target: _Known, others: Mapping[str, _Known]) -> Iterator[tuple[str, Real]]:
@@ -169,8 +167,7 @@ def _scores(target: _Known, others: Mapping[str, _Known]) -> Iterator[tuple[str,
 def _ridge(features: Real, target: Real) -> Real:
     square = features.T @ features
     square[np.diag_indices_from(square)] += _RIDGE * len(target)
-    found: Real = features @ np.linalg.solve(square, features.T @ target)
-    return found
+    return features @ np.linalg.solve(square, features.T @ target)
 
 
 def _means(column: PublishedColumn) -> Real:
@@ -184,17 +181,9 @@ def _by_word(words: Real, target: Real) -> Real:
 
 
 def _group_means(labels: Whole, values: Real) -> Real:
-    found: Real = (np.bincount(labels, weights=values) / np.bincount(labels))[labels]
-    return found
+    return (np.bincount(labels, weights=values) / np.bincount(labels))[labels]
 
 
 def _ranks(values: Real) -> Real:
     _, codes, many = np.unique(values, return_inverse=True, return_counts=True)
-    found: Real = (np.cumsum(many) - many / 2)[codes.reshape(-1)]
-    return found
-
-
-def _standard(values: Real) -> Real:
-    spread = values.std()
-    found: Real = (values - values.mean()) / (spread if spread > 0 else 1.0)
-    return found
+    return (np.cumsum(many) - many / 2)[codes.reshape(-1)]
