@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def ask(
     schema: options.Schema,
-    sql: Annotated[str | None, Argument(help="The question, in SQL.", files=False)] = None,
+    sql: Annotated[str | None, Argument("The question, in SQL.", files=False)] = None,
     file: options.File = None,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,

@@ -114,7 +114,7 @@ def completion_of(app: App) -> Verb:
 
     def completion(
         shell: Annotated[
-            Literal["bash", "zsh", "fish"], Argument(help="bash, zsh or fish.", files=False)
+            Literal["bash", "zsh", "fish"], Argument("bash, zsh or fish.", files=False)
         ],
         as_json: AsJson = False,
     ) -> None:

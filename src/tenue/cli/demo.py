@@ -103,8 +103,8 @@ Rows = list[dict[str, Any]]
 
 
 def demo(
-    epsilon: Annotated[str, Option(help="What each question may cost.", value="NUMBER")] = "0.5",
-    out: Annotated[Path, Option(help="Where the made-up table goes.", value="FOLDER")] = Path(
+    epsilon: Annotated[str, Option("What each question may cost.", value="NUMBER")] = "0.5",
+    out: Annotated[Path, Option("Where the made-up table goes.", value="FOLDER")] = Path(
         "demo-out"
     ),
     as_json: AsJson = False,

@@ -17,23 +17,22 @@ def init(
     data: Annotated[
         str,
         Argument(
-            help="A CSV, TSV, Parquet, JSON or JSON lines file, a pattern of such files, "
+            "A CSV, TSV, Parquet, JSON or JSON lines file, a pattern of such files, "
             "duckdb://file#table, postgresql://user@host/database#schema.table, "
             "spark://host:7077#db.table, sc://host:15002#db.table or spark://local#folder."
         ),
     ],
     out: Annotated[
-        Path | None, Option(help="Where the schema goes; beside the data if not given.")
+        Path | None, Option("Where the schema goes; beside the data if not given.")
     ] = None,
     purpose: Annotated[
         Literal["ask", "publish", "both"],
-        Option("--for", help="What the table is for: only asking needs a budget."),
+        Option("What the table is for: only asking needs a budget.", names=("--for",)),
     ] = "both",
     bounds_from_data: Annotated[
-        bool,
-        Option(help="Fill bounds and categories from the rows. The schema is then not private."),
+        bool, Option("Fill bounds and categories from the rows. The schema is then not private.")
     ] = False,
-    force: Annotated[bool, Option(help="Overwrite an existing schema.")] = False,
+    force: Annotated[bool, Option("Overwrite an existing schema.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema for a table. Types come from the file; your decisions are marked blanks.

@@ -72,39 +72,34 @@ def written() -> Iterator[None]:
         raise Fault(UNWRITTEN) from None
 
 
+@dataclass(frozen=True)
 class Option:
-    """A parameter with a name, `--out FILE`: by default the parameter's own.
+    """A parameter with a name, `--out FILE`.
 
-    Parameters
-        help: one or two sentences for the page of help.
-        least: the least whole number that it may be.
-        value: the placeholder of its value on the page; "FILE" also completes names of files.
-        suggest: values that the shell offers; the library may accept others.
-        group: the heading under which the page lists it.
+    help: one or two sentences for the page of help.
+    names: by default the parameter's own.
+    least: the least whole number that it may be.
+    value: the placeholder of its value on the page; "FILE" also completes names of files.
+    suggest: values that the shell offers; the library may accept others.
+    group: the heading under which the page lists it.
     """
 
-    def __init__(
-        self,
-        *names: str,
-        help: str,  # noqa: A002
-        least: int | None = None,
-        value: str | None = None,
-        suggest: Sequence[str] = (),
-        group: str = _OPTIONS,
-    ) -> None:
-        self.names, self.help, self.least, self.group = names, help, least, group
-        self.value, self.suggest = value, tuple(suggest)
+    help: str
+    names: tuple[str, ...] = ()
+    least: int | None = None
+    value: str | None = None
+    suggest: tuple[str, ...] = ()
+    group: str = _OPTIONS
 
 
+@dataclass(frozen=True)
 class Argument:
     """A positional parameter; `files`: whether it may name a file."""
 
-    names: tuple[str, ...] = ()
-    suggest: tuple[str, ...] = ()
+    help: str
+    files: bool = True
+    names = suggest = ()
     least = value = None
-
-    def __init__(self, *, help: str, files: bool = True) -> None:  # noqa: A002
-        self.help, self.files = help, files
 
 
 @dataclass(frozen=True)
