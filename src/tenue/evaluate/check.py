@@ -18,7 +18,8 @@ from .column_types import Values, column_of, typed
 from .factorize import Codes, Whole
 from .klt import RECORD, Asked, Loaded, evaluate
 from .klt_by_counts import Counted
-from .one_table import cell_equality, identifying_columns
+from .one_table import identifying_columns
+from .one_table.cell_equality import MERGED, RENAMED, RESPELLED, noted
 from .one_table.functional_dependence import Seen, determined
 from .rows import Rows, open_counted, open_rows
 
@@ -125,9 +126,9 @@ def _checked(
     uncounted = unnamed and declared is not None and declared.unit != RECORD
     most = (declared.rows_per_unit or 1) if declared is not None and uncounted else 1
     notes = [
-        *cell_equality.respelled(feeder.respelled),
-        *cell_equality.renamed([person] if person and feeder.renamed else []),
-        *cell_equality.merged_values(found.merged),
+        *noted(RESPELLED, feeder.respelled),
+        *noted(RENAMED, [person] if person and feeder.renamed else []),
+        *noted(MERGED, found.merged),
     ]
     if declared is not None:
         notes += _differences_from_schema(rows, declared, known, feeder.columns, uncounted, most)

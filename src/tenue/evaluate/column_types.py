@@ -7,6 +7,7 @@ Negative zero is zero. Text is equal byte by byte.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -195,16 +196,10 @@ def counterexamples(parts: Iterable[Any]) -> Any:
 
 def _first_unlike(words: Any, kind: Any) -> int | None:
     """The index of the first text that is not of this type; None if there is none."""
-    begin, end = 0, len(words)
     if can_be(words, kind):
         return None
-    while end - begin > 1:
-        middle = (begin + end) // 2
-        if can_be(words.slice(begin, middle - begin), kind):
-            begin = middle
-        else:
-            end = middle
-    return begin
+    begins = range(len(words))
+    return bisect_left(begins, True, key=lambda last: not can_be(words.slice(0, last + 1), kind))
 
 
 def can_be(values: Any, kind: Any) -> bool:
@@ -287,11 +282,16 @@ def _without_numbers(array: Any, declared: Number) -> Any:
     return array
 
 
-def _filled(array: Any, declared: Column) -> Any:
+def stated_missing(declared: Column) -> Any:
+    """The value that the schema declares for missing ones; a number as Python has it."""
     value: Any = declared.missing
     if isinstance(value, Fraction):
-        value = int(value) if value.denominator == 1 else float(value)
-    array = decoded(array)
+        return int(value) if value.denominator == 1 else float(value)
+    return value
+
+
+def _filled(array: Any, declared: Column) -> Any:
+    value, array = stated_missing(declared), decoded(array)
     if types.is_null(array.type):
         return pa.array([value] * len(array))
     if isinstance(value, float):
@@ -309,10 +309,3 @@ def _seconds(array: Any) -> Any:
         return pc.multiply(pc.cast(days, pa.int64()), _DAY)
     ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[array.type.unit]
     return pc.divide(pc.cast(pc.cast(array, pa.int64()), pa.float64(), safe=False), ticks)
-
-
-def domain(declared: Column | None) -> float | None:
-    """The width of the domain of a declared column of numbers or times."""
-    if isinstance(declared, Bounded):
-        return float(declared.high - declared.low)
-    return None

@@ -24,7 +24,7 @@ from ..schema import Bounded, Category, Column, Table
 from .check_result import Check, Confidential
 from .column_types import Values, column_of, typed
 from .factorize import Codes, Flags, Whole
-from .one_table.cell_equality import Cells, meant, merged_values, shown, word_codes
+from .one_table.cell_equality import MERGED, Cells, meant, noted, shown, word_codes
 from .one_table.closeness import farthest, ratio
 from .one_table.count import Counts, Groups, counted, grouped
 from .one_table.diversity import distinct_values, holdings, least_effective, needed_values
@@ -347,13 +347,6 @@ class Secret:
             return None
         return np.append(0, word_codes(pa.array(self.column.categories), self.column) + 1)
 
-    def key(self) -> Callable[[Numbers], Numbers]:
-        """The meaning of each row's value, 0 where it is missing."""
-        place, meanings = self.place, self.meanings()
-        if meanings is None:
-            return lambda rows: rows[:, place]
-        return lambda rows: meanings[rows[:, place]]
-
 
 def check_in_passes(
     passes: Passes,
@@ -374,7 +367,7 @@ def check_in_passes(
         loose: the columns that nothing protects.
     """
     found = evaluate(_Streamed(passes, groups, confidential))
-    notes = (*merged_values(found.merged), *unprotected(loose))
+    notes = (*noted(MERGED, found.merged), *unprotected(loose))
     return found.check(quasi_identifiers, notes=notes)
 
 
@@ -405,7 +398,11 @@ class _Streamed:
         return bool(np.unique(seen).size < seen.size)
 
     def _parts(self, secret: Secret) -> Iterator[Part]:
-        meaning, groups = secret.key(), self._groups
+        place, meanings, groups = secret.place, secret.meanings(), self._groups
+
+        def meaning(rows: Numbers) -> Numbers:
+            return rows[:, place] if meanings is None else meanings[rows[:, place]]
+
         every = [*self._passes.tally(lambda rows: [meaning(rows)])]
         values, totals = (np.concatenate(column) for column in zip(*every, strict=True))
         values, totals = values[values > 0], totals[values > 0]

@@ -16,6 +16,7 @@ _HEIGHT = 120
 _ROW = 34
 _MOST_HEATED = 24
 _FEW = 3
+"""An axis that counts so few groups has whole numbers as ticks."""
 _MOST_SIZES = 30
 _MOST_WRITTEN = 5
 """A heat map of so few columns has room for its numbers."""
@@ -157,7 +158,8 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
     if k is not None:
         named = Words(f"k = {k}", k - 0.5, None, "other", down=-9)  # off the grid
         marks += [Rule(k - 0.5, tone="other"), named]
-    top = 1.12 * max(counted.values())
+    most = max(counted.values())
+    few = tuple(map(float, range(most + 1))) if most <= _FEW else ()
     panel = Panel(
         marks,
         x=Axis(
@@ -167,14 +169,9 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
             ticks=tuple(map(float, ticks)),
             write=",d",
         ),
-        y=Axis(low=0, high=top, grid=True, write="~s", ticks=_few(max(counted.values()))),
+        y=Axis(low=0, high=1.12 * most, grid=True, write="~s", ticks=few),
         width=WIDTH - 60,
         height=_HEIGHT,
     )
     told = f"Groups have {shortly(low)} to {shortly(high)} units"
     return Picture(title, [panel], told=told)
-
-
-def _few(most: int) -> tuple[float, ...]:
-    """The ticks of an axis that counts few things: whole numbers. None for many."""
-    return tuple(map(float, range(most + 1))) if most <= _FEW else ()

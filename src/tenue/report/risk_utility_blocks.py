@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import singledispatch
 
 from ..evaluate.check_result import Check
@@ -152,17 +151,18 @@ def distribution_blocks(
             with representative values, which may be those of people.
     """
     # of an interval, the midpoint would be somebody's value
-    numbers = [one.name for one in released if one.edges and not one.spread]
+    numbers = {one.name.lower() for one in released if one.edges and not one.spread}
     alone, both = _marginals(released), _marginals(compared)
-    after, before = _correlations(correlation)
-    public = _correlations(_among(correlation, numbers))[0]
-    shown = [public] if public else []
+    pairs = {} if correlation is None else correlation.pairs
+    public = {pair: both for pair, both in pairs.items() if {n.lower() for n in pair} <= numbers}
+    shown = _correlations(public, "release", 1)
     blocks: list[Block]
     if compared:
         key = [(BEFORE, "original"), (AFTER, "release")]
         blocks = [Figures(both, True, key, instead=alone)]
-        if before and after:
-            blocks.append(Figures([before, after], True, instead=shown))
+        if pairs:
+            maps = [*_correlations(pairs, "original", 0), *_correlations(pairs, "release", 1)]
+            blocks.append(Figures(maps, True, instead=shown))
     else:
         blocks = [Figures(alone), *([Figures(shown)] if shown else [])]
     if len(released) > _MOST_COLUMNS:
@@ -196,32 +196,19 @@ def _remark(one: Marginal) -> str:
 
 
 def _correlations(
-    found: CorrelationDifference | None,
-) -> tuple[Figure, Figure] | tuple[None, None]:
-    """Heat maps of the release and of the original."""
-    if found is None:
-        return None, None
-    made = []
-    for place, what in ((1, "in the release"), (0, "in the original")):
-        pairs = {names: both[place] for names, both in found.pairs.items()}
-        rows = [
-            [" and ".join(f"`{name}`" for name in names), shortly(share)]
-            for names, share in pairs.items()
-        ]
-        caption = f"Correlations {what}: blue positive, red negative"
-        picture = correlations(pairs, what)
-        made.append(Figure(picture, caption, Grid(["columns", "correlation"], rows)))
-    return made[0], made[1]
-
-
-def _among(
-    found: CorrelationDifference | None, names: Sequence[str]
-) -> CorrelationDifference | None:
-    """The correlations of these columns alone; None if there are none."""
-    known = {name.lower() for name in names}
-    pairs = {} if found is None else found.pairs
-    kept = {pair: both for pair, both in pairs.items() if {n.lower() for n in pair} <= known}
-    return replace(found, pairs=kept) if found is not None and kept else None
+    pairs: Mapping[tuple[str, str], tuple[float, float]], table: str, place: int
+) -> list[Figure]:
+    """The heat map of one table, whose correlations have this place in a pair; none without any."""
+    if not pairs:
+        return []
+    side = {names: both[place] for names, both in pairs.items()}
+    rows = [
+        [" and ".join(f"`{name}`" for name in names), shortly(share)]
+        for names, share in side.items()
+    ]
+    caption = f"Correlations in the {table}: blue positive, red negative"
+    picture = correlations(side, f"in the {table}")
+    return [Figure(picture, caption, Grid(["columns", "correlation"], rows))]
 
 
 @singledispatch

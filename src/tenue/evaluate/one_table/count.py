@@ -29,6 +29,13 @@ class Groups:
         """The number of rows of each group."""
         return np.bincount(self.labels, minlength=self.count)
 
+    @cached_property
+    def heads(self) -> Whole:
+        """The first row of each group."""
+        heads = np.empty(self.count, np.int64)
+        heads[self.labels[::-1]] = np.arange(self.labels.size)[::-1]
+        return heads
+
     def units(self, unit: Codes) -> Whole:
         """The number of different units of each group; missing ones are one and the same."""
         many = unit.count + 1

@@ -78,12 +78,10 @@ def holdings(groups: Groups, values: Codes, unit: Codes) -> Holdings:
         return Holdings(Groups(labels, groups.count), Codes(codes, values.count), Groups(labels, 0))
     who = grouped([Codes(labels, groups.count), Codes(unit.codes[present], unit.count)], codes.size)
     entries = grouped([Codes(who.labels, who.count), Codes(codes, values.count)], codes.size)
-    first = np.empty(entries.count, np.int64)
-    first[entries.labels[::-1]] = np.arange(codes.size)[::-1]
     return Holdings(
-        Groups(labels[first], groups.count),
-        Codes(codes[first], values.count),
-        Groups(who.labels[first], who.count),
+        Groups(labels[entries.heads], groups.count),
+        Codes(codes[entries.heads], values.count),
+        Groups(who.labels[entries.heads], who.count),
     )
 
 

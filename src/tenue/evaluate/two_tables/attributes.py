@@ -18,9 +18,9 @@ import numpy as np
 
 from ...arguments import moderate
 from ...errors import refuse
-from ...schema import Category, Column, Date, Table
+from ...schema import Bounded, Category, Column, Date, Table
 from ...taxonomy import Taxonomy
-from ..column_types import Values, column_of, domain, typed
+from ..column_types import Values, column_of, typed
 from ..factorize import Real, Whole
 from ..rows import Rows, open_rows
 
@@ -215,9 +215,10 @@ def _chosen(
 def _attribute(left: Values, right: Values, declared: Column | None, *, recoded: bool) -> Attribute:
     if left.kind == right.kind and left.kind != "category":
         days = isinstance(declared, Date) or (declared is None and left.days and right.days)
+        width = float(declared.high - declared.low) if isinstance(declared, Bounded) else None
         origin = left.least_of_large or right.least_of_large
         one, other = (side.numbers(days=days, origin=origin) for side in (left, right))
-        return Numeric(left.name, one, other, domain(declared), left.kind == "time", origin)
+        return Numeric(left.name, one, other, width, left.kind == "time", origin)
     sides = left.words(), right.words()
     words = sorted({word for side in sides for word in side if word is not None})
     taxonomy = declared.taxonomy if isinstance(declared, Category) else None

@@ -91,8 +91,8 @@ def propensity(original: object, masked: object, columns: Names = None) -> Prope
 def propensity_of(attributes: list[Attribute]) -> Propensity:
     """The same, of attributes."""
     size = attributes[0].original.size
-    width = sum(map(len, _features(attributes, _stride(size, _MOST_ROWS))))
-    step = _stride(size, min(_MOST_ROWS, max(1, _MOST_CELLS // (2 * (width + 1)))))
+    width = sum(map(len, _features(attributes, -(-size // _MOST_ROWS))))
+    step = -(-size // min(_MOST_ROWS, max(1, _MOST_CELLS // (2 * (width + 1)))))
     own, crossed = _features(attributes, step)
     rows = attributes[0].original[::step].size
     design = np.column_stack([np.ones(2 * rows), *own, *crossed])
@@ -102,10 +102,6 @@ def propensity_of(attributes: list[Attribute]) -> Propensity:
     features = int(np.linalg.matrix_rank(design.T @ design / (2 * rows), hermitian=True)) - 1
     by_chance = features / (4 * 2 * rows)
     return Propensity(score=score, ratio=score / by_chance if by_chance else 0.0)
-
-
-def _stride(rows: int, most: int) -> int:
-    return -(-rows // most)
 
 
 def _features(attributes: Sequence[Attribute], step: int) -> tuple[list[Real], list[Real]]:

@@ -202,7 +202,7 @@ def linked_share(attributes: list[Attribute], scale: list[float]) -> Fraction:
     np.minimum.at(nearest, masked.labels, own)
     nearest = nearest[masked.labels]
     ties = np.zeros(rows.size, np.int64)
-    heads = _one_row_each(masked)
+    heads = masked.heads
     ties[heads] = _ties(axes, heads, nearest, original)
     linked = masked.labels[own == nearest]
     guesses = Counter(ties[heads][linked].tolist())
@@ -239,7 +239,7 @@ def _ties(axes: list[Axis], asked: Whole, nearest: Real, originals: Groups) -> W
         nearest: the squared distance, of every masked row.
     """
     weights = originals.sizes[originals.labels]
-    blocks = leaves(axes, _one_row_each(originals), masked=False)
+    blocks = leaves(axes, originals.heads, masked=False)
     parts = leaves(axes, asked, masked=True)
     bounds = [axis.bound(parts, blocks) for axis in axes]
     ties = np.zeros(nearest.size, np.int64)
@@ -279,9 +279,3 @@ def _identical_records(attributes: list[Attribute], *, masked: bool) -> Groups:
         found, codes = np.unique(values, return_inverse=True)
         columns.append(Codes(codes.astype(np.int64), found.size))
     return grouped(columns, attributes[0].original.size)
-
-
-def _one_row_each(groups: Groups) -> Whole:
-    heads = np.empty(groups.count, np.int64)
-    heads[groups.labels[::-1]] = np.arange(groups.labels.size)[::-1]
-    return heads
