@@ -44,7 +44,8 @@ def init(
     from ..schema import BLANK, draft
 
     name, folder = _name(data)
-    target = out or folder / f"{_stem(data) or name}.toml"
+    stem = Path(data).stem if _is_one_file(data) else ""
+    target = out or folder / f"{stem or name}.toml"
     if target.exists() and not force:
         raise refuse("cli.schema-exists", name=target.name)
     columns = [_drafted(c) for c in describe_table(data, values=bounds_from_data)]
@@ -73,10 +74,6 @@ def init(
 
 def _is_one_file(data: str) -> bool:
     return "://" not in data and not re.search(r"[*?\[]", data)
-
-
-def _stem(data: str) -> str:
-    return Path(data).stem if _is_one_file(data) else ""
 
 
 def _name(data: str) -> tuple[str, Path]:

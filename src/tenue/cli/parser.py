@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from ..errors import Fault, nearest, refuse
 
@@ -203,46 +203,33 @@ def parameters(verb: Verb) -> list[Parameter]:
     return found
 
 
-class _Parser(argparse.ArgumentParser):
-    """argparse with the refusals of `refusals.toml` instead of its own messages."""
-
-    def __init__(self, verb: str, known: Sequence[Parameter]) -> None:
-        super().__init__(prog=verb, add_help=False, allow_abbrev=False, exit_on_error=False)
-        self.known = known
-        for parameter in known:
-            parameter.declare(self)
-
-    def read(self, words: Sequence[str]) -> dict[str, Any]:
-        """The values of the parameters, by name."""
-        try:
-            found, more = self.parse_known_args(list(words))
-        except argparse.ArgumentError as wrong:
-            name = (wrong.argument_name or "").rpartition("/")[2]
-            if any(name in one.names for one in self.known if one.kind is bool):
-                raise refuse("cli.flag-with-value", name=name, of=self.prog) from None
-            raise refuse("cli.option-value-missing", name=name, of=self.prog) from None
-        if more:
-            self._refuse_more(more)
-        values = vars(found)
-        for one in self.known:
-            given = values[one.name]
-            if given is inspect.Parameter.empty:
-                raise refuse("cli.parameter-missing", name=one.label, of=self.prog)
-            if isinstance(given, str) and given is not one.default:
-                values[one.name] = one.value(given)
-        return values
-
-    def error(self, message: str) -> NoReturn:
-        raise AssertionError(message)  # every misuse is refused in `read`
-
-    def _refuse_more(self, more: Sequence[str]) -> NoReturn:
-        option = next((word.partition("=")[0] for word in more if word.startswith("-")), "--")
-        if option != "--":
-            options = [one for one in self.known if isinstance(one.declared, Option)]
-            names = [name for one in options for name in one.names]
-            raise unknown_option(option, [*names, *HELP], self.prog)
+def read(words: Sequence[str], known: Sequence[Parameter], verb: str = "tenue") -> dict[str, Any]:
+    """The values of the parameters, by name; refused if the words do not give them."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    for one in known:
+        one.declare(parser)
+    try:
+        found, more = parser.parse_known_args(list(words))
+    except argparse.ArgumentError as wrong:
+        name = (wrong.argument_name or "").rpartition("/")[2]
+        if any(name in one.names for one in known if one.kind is bool):
+            raise refuse("cli.flag-with-value", name=name, of=verb) from None
+        raise refuse("cli.option-value-missing", name=name, of=verb) from None
+    option = next((word.partition("=")[0] for word in more if word.startswith("-")), "--")
+    if option != "--":
+        names = [name for one in known if isinstance(one.declared, Option) for name in one.names]
+        raise unknown_option(option, [*names, *HELP], verb)
+    if more:
         extra = " ".join(word for word in more if word != "--")
-        raise refuse("cli.too-many-arguments", extra=extra[:60], of=self.prog)
+        raise refuse("cli.too-many-arguments", extra=extra[:60], of=verb)
+    values = vars(found)
+    for one in known:
+        given = values[one.name]
+        if given is inspect.Parameter.empty:
+            raise refuse("cli.parameter-missing", name=one.label, of=verb)
+        if isinstance(given, str) and given is not one.default:
+            values[one.name] = one.value(given)
+    return values
 
 
 def unknown_option(name: str, known: Sequence[str], of: str) -> Exception:
@@ -252,11 +239,6 @@ def unknown_option(name: str, known: Sequence[str], of: str) -> Exception:
     close = difflib.get_close_matches(name, known, n=1)
     near = f"Did you mean `{close[0]}`?" if close else "Correct it, or leave it out"
     return refuse("cli.unknown-option", name=name[:60], of=of, nearest=near)
-
-
-def read(words: Sequence[str], known: Sequence[Parameter], verb: str = "tenue") -> dict[str, Any]:
-    """The values of the parameters, by name; refused if the words do not give them."""
-    return _Parser(verb, known).read(words)
 
 
 class App:

@@ -205,6 +205,7 @@ def publish(
     """
     from ..publish.publish import plan_of, publish_into
     from ..publish.release import warnings_of
+    from ..publish.sweep import allowed_risk
 
     asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma, "l": diversity}
     asked |= {"t": closeness, "epsilon": epsilon, "groups": groups, "memory": memory}
@@ -220,7 +221,8 @@ def publish(
             if method is not None or k is not None:
                 raise refuse("cli.sweep-with-method")
             _check_useful("--sweep", without)
-            trying.check_risk(risk)
+            if risk is not None:
+                allowed_risk(risk)  # before any trial
             trying.check_out(out)
             found = trying.swept(schema, source, sweep, methods, asked, waiting)
             trying.show(found, risk, out, as_json=as_json)

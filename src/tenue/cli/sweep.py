@@ -113,14 +113,6 @@ def _write(found: Sweep, out: Path, advice: Advice | None) -> list[str]:
     return [name for name in FILES if name in texts]
 
 
-def check_risk(risk: str | None) -> None:
-    """Refuses a risk that is not a share, before any trial."""
-    from ..publish.sweep import allowed_risk
-
-    if risk is not None:
-        allowed_risk(risk)
-
-
 def check_out(out: Path | None) -> None:
     """Refuses a folder with other files, which may be published."""
     if out is None or not out.exists():

@@ -83,7 +83,12 @@ def check(
             quasi_identifiers = [GROUP]
         found = _checked(rows, declared, quasi_identifiers, confidential, unit, None)
         found = _exposed(found, rows, declared, unit)
-        found = replace(found, reading=_reading(rows, found.rows))
+        reading = Reading(rows=found.rows)
+        if rows.there is not None:
+            taken = rows.there.taken
+            columns_read = tuple(taken.columns)
+            reading = Reading(rows.there.engine, taken.counts, taken.rows, columns_read)
+        found = replace(found, reading=reading)
         return quoted(found, beside, rows.names)
 
 
@@ -151,14 +156,6 @@ def _counted(rows: Rows, asked: Asked) -> Counted | None:
     if rows.there is None or not all(map(rows.there.can_tell, asked.used)):
         return None
     return Counted(rows, rows.there, asked)
-
-
-def _reading(rows: Rows, many: int) -> Reading:
-    if rows.there is None:
-        return Reading(rows=many)
-    taken = rows.there.taken
-    engine = rows.there.engine
-    return Reading(engine, counts=taken.counts, rows=taken.rows, columns=tuple(taken.columns))
 
 
 def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -> Check:

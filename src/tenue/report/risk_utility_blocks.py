@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import singledispatch
 
 from ..evaluate.check_result import Check
@@ -236,11 +236,7 @@ def _(found: Utility) -> list[Block]:
     ]
     values = dict(found.relative_by_column)
     rows = [
-        [f"`{one.name}`"]
-        + [
-            "" if cell is None else _distance(cell)
-            for cell in (values[one.name], one.mean, one.variance, one.quantiles, one.histogram)
-        ]
+        (one.name, values[one.name], one.mean, one.variance, one.quantiles, one.histogram)
         for one in found.columns
     ]
     text = (
@@ -248,7 +244,7 @@ def _(found: Utility) -> list[Block]:
         "domain, mean and variance relative to themselves, shares in total variation distance."
     )
     head = ["column", "values", "mean", "variance", "quantiles", "shares"]
-    return _table_of_changes(cards, head, rows, text)
+    return _table_of_changes(cards, head, rows, _distance, text)
 
 
 @loss_blocks.register
@@ -268,29 +264,28 @@ def _(found: Likeness) -> list[Block]:
         cards.append(Card("Joint distribution", shortly(found.sliced), meaning))
     cards += _of_correlation(found.correlation)
     apart = dict(found.kolmogorov)
-    rows = [
-        [f"`{one.name}`"]
-        + [
-            "" if cell is None else shortly(cell)
-            for cell in (one.quantiles, apart.get(one.name), one.histogram)
-        ]
-        for one in found.columns
-    ]
+    rows = [(one.name, one.quantiles, apart.get(one.name), one.histogram) for one in found.columns]
     text = (
         "The change of each column, 0 is best: quantiles relative to the width of the domain, the "
         "largest difference of cumulative shares, shares in total variation distance."
     )
-    return _table_of_changes(cards, ["column", "quantiles", "cumulative", "shares"], rows, text)
+    head = ["column", "quantiles", "cumulative", "shares"]
+    return _table_of_changes(cards, head, rows, shortly, text)
 
 
 def _table_of_changes(
-    cards: Sequence[Card], head: Sequence[str], rows: Sequence[Sequence[str]], text: str
+    cards: Sequence[Card],
+    head: Sequence[str],
+    rows: Sequence[tuple[str, *tuple[float | None, ...]]],
+    written: Callable[[float], str],
+    text: str,
 ) -> list[Block]:
-    return [
-        Cards(cards, holder=True),
-        Grid(head, rows, holder=True),
-        Paragraphs([text], holder=True),
+    shown = [
+        [f"`{name}`", *("" if cell is None else written(cell) for cell in cells)]
+        for name, *cells in rows
     ]
+    blocks: list[Block] = [Cards(cards, holder=True), Grid(head, shown, holder=True)]
+    return [*blocks, Paragraphs([text], holder=True)]
 
 
 def _of_correlation(found: CorrelationDifference | None) -> list[Card]:

@@ -26,10 +26,10 @@ def distinct_values(counts: Counts) -> Whole:
     return np.maximum(counts.distinct, 1)
 
 
-def effective_values(counts: Counts, most: Whole | None = None) -> Real:
+def effective_values(counts: Counts, most: Whole) -> Real:
     """The exponential of the entropy of each group's values: that of so many equally frequent ones.
 
-    Between 1 and the number of different values, or `most`. A table is entropy l-diverse for every
+    Between 1 and `most`. A table is entropy l-diverse for every
     l up to the least of them.
     """
     effective = np.ones(counts.sizes.size)
@@ -37,8 +37,7 @@ def effective_values(counts: Counts, most: Whole | None = None) -> Real:
         sizes = counts.sizes[counts.filled]
         inner = np.add.reduceat(counts.times * np.log(counts.times), counts.starts)
         effective[counts.filled] = np.exp(np.log(sizes) - inner / sizes)
-    limit = distinct_values(counts) if most is None else most
-    return np.clip(effective, 1, limit)
+    return np.clip(effective, 1, most)
 
 
 def least_effective(counts: Counts, most: Whole) -> float:
