@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import refuse
+from ..text import exactly, hanging
 from .options import AsJson
 from .parser import App, Argument, Option, say, written
 
@@ -43,7 +44,6 @@ def show(
         tenue ledger show census.ledger --last 20
     """
     from ..ledger.results import debits
-    from ..text import hanging
 
     with _opened(path) as ledger:
         balances = [ledger.balance(name) for name in ledger.datasets()]
@@ -151,6 +151,4 @@ def _as_dict(balance: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    from ..text import exactly
-
     return exactly(value) if isinstance(value, Fraction) else value

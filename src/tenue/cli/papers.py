@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
+from ..text import text_table
 from .messages import spoken
 from .options import AsJson
 from .parser import UNMET, Option, say
@@ -83,8 +84,6 @@ def papers(
 
 def _list(wanted: list[Any], as_json: bool) -> None:
     from tenue_papers.catalogue import CHAPTERS
-
-    from ..text import text_table
 
     if as_json:
         names = ("id", "kind", "title", "source", "needs")

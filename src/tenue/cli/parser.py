@@ -178,19 +178,8 @@ class Parameter:
         usage = ", ".join(self.names) + (f" {self.metavar}" if self.metavar else "")
         return usage, self.declared.help + (f" [{remark}]" if remark else "")
 
-    def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Declares it to argparse; missing or invalid values are refused after parsing."""
-        if isinstance(self.declared, Argument):
-            parser.add_argument(self.name, nargs="?", default=self.default)
-        elif self.kind is bool:
-            parser.add_argument(*self.names, dest=self.name, action="store_true")
-        else:
-            action = "append" if self.kind is list else "store"
-            parser.add_argument(*self.names, dest=self.name, action=action, default=self.default)
-
 
 def parameters(verb: Verb) -> list[Parameter]:
-    """The parameters of a verb."""
     hints = typing.get_type_hints(verb, include_extras=True)
     found = []
     for name, given in inspect.signature(verb).parameters.items():
@@ -205,9 +194,16 @@ def parameters(verb: Verb) -> list[Parameter]:
 
 def read(words: Sequence[str], known: Sequence[Parameter], verb: str = "tenue") -> dict[str, Any]:
     """The values of the parameters, by name; refused if the words do not give them."""
+    # missing or invalid values are refused after parsing
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     for one in known:
-        one.declare(parser)
+        if isinstance(one.declared, Argument):
+            parser.add_argument(one.name, nargs="?", default=one.default)
+        elif one.kind is bool:
+            parser.add_argument(*one.names, dest=one.name, action="store_true")
+        else:
+            action = "append" if one.kind is list else "store"
+            parser.add_argument(*one.names, dest=one.name, action=action, default=one.default)
     try:
         found, more = parser.parse_known_args(list(words))
     except argparse.ArgumentError as wrong:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from ..errors import refuse
+from ..text import hanging, section
 from . import options
 from . import sweep as trying
 from .messages import spoken
@@ -268,8 +269,6 @@ def publish(
         say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
         return
     kept = manifest.get("for_the_holder", [])
-    from ..text import hanging
-
     files = ", ".join([*manifest["files"], *kept, "manifest.json"])
     say("\n" + hanging(f"Wrote {files} to {out}."))
     if release.registered_in is not None:
@@ -288,8 +287,6 @@ def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) ->
         facts = {"preview": True, "plan": plan.to_dict(), "certificate": certificate.to_dict()}
         say(json.dumps(facts))
         return
-    from ..text import section
-
     promise = certificate.promise
     say(str(plan))
     say("\n" + section("Promised", [str(promise), promise.sentence()]))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import refuse
+from ..text import hanging
 from .messages import translated
 from .parser import say
 
@@ -90,8 +91,6 @@ def show(found: Sweep, risk: str | None, out: Path | None, *, as_json: bool) -> 
         return
     say(str(found))
     if advice is not None:
-        from ..text import hanging
-
         say("\n" + hanging(advice.reason))
     if written:
         say(f"\nWrote {', '.join(written)} to {out}.")

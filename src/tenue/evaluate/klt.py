@@ -81,12 +81,10 @@ class Sizes:
 
     @property
     def rows(self) -> int:
-        """The number of rows of the table."""
         return int((self.sizes * self.times).sum())
 
     @property
     def groups(self) -> int:
-        """The number of groups."""
         return int(self.times.sum())
 
 
@@ -243,7 +241,6 @@ class Asked:
     schema: Table | None
 
     def column(self, name: str) -> Column | None:
-        """The declaration of a column."""
         return column_of(self.schema, name)
 
     @property
@@ -277,7 +274,6 @@ class Loaded:
 
     @cached_property
     def columns(self) -> list[Values]:
-        """The confidential columns."""
         return [self._values(name, guess=True) for name in self._asked.wanted]
 
     @property

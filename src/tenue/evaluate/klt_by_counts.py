@@ -44,12 +44,10 @@ class _Combinations:
 
     @cached_property
     def times(self) -> Whole:
-        """The number of rows of each combination."""
         return np.asarray(self.table.columns[-1].to_numpy(), np.int64)
 
     @property
     def sizes(self) -> Whole:
-        """The number of rows of each group."""
         return total(self.groups.labels, self.times, self.groups.count)
 
 
@@ -112,7 +110,6 @@ class Counted:
         return pa.concat_tables(parts)
 
     def names_rows(self, name: str) -> bool:
-        """Whether an undeclared column seems to name persons or rows."""
         if not self._there.can_tell(name):
             kind = self._there.some([name], 1, 1).column(0).type
             may_name = identifying_columns.may_name(kind)
@@ -129,7 +126,6 @@ class Counted:
             return False
 
     def found_by(self, name: str, rows: int) -> float:
-        """The share of rows that an intruder who knows this column finds."""
         if not self._there.can_tell(name):
             return identifying_columns.found_by(self._whole(name))
         return 0.0 if rows < 2 else self._there.different(name) / rows
@@ -265,7 +261,6 @@ class Counted:
 
 
 def _rows(values: pa.Table) -> int:
-    """The number of rows with these different values."""
     return int(values.column(1).to_numpy().sum())
 
 

@@ -112,7 +112,6 @@ def release_document(facts: ReleaseFacts) -> Document:
 
 
 def unit_text(certificate: Certificate) -> str:
-    """What a unit is."""
     unit = certificate.unit
     return "a row" if unit == RECORD else f"all rows with the same `{unit}`"
 

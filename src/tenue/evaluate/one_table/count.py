@@ -26,7 +26,6 @@ class Groups:
 
     @cached_property
     def sizes(self) -> Whole:
-        """The number of rows of each group."""
         return np.bincount(self.labels, minlength=self.count)
 
     @cached_property

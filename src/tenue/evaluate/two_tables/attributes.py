@@ -95,7 +95,6 @@ class Nominal:
 
     @property
     def count(self) -> int:
-        """The number of words."""
         return len(self.words)
 
     @cached_property

@@ -224,7 +224,6 @@ def _axes(attributes: list[Attribute], scale: list[float]) -> list[Axis]:
 
 
 def _squared(axes: list[Axis], masked: Whole, original: Whole) -> Real:
-    """Squared distances of masked to original rows, broadcast."""
     total = np.zeros(np.broadcast_shapes(masked.shape, original.shape))
     for axis in axes:
         total += axis.squared(masked, original)
