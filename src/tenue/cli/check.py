@@ -89,6 +89,6 @@ def _verdict(required: dict[str, Any], unmet: Sequence[str]) -> str:
 
 def _check_file(table: str) -> None:
     path = Path(table)
-    if path.is_dir() or (path.exists() and not path.is_file()):
+    if path.exists() and not path.is_file():
         word = "a folder" if path.is_dir() else "no file"
         raise refuse("cli.not-a-table-file", table=table, word=word)

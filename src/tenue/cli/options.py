@@ -164,13 +164,6 @@ def _text_of(path: Path) -> str:
         raise refuse("cli.unreadable-option-file", path=path) from None
 
 
-def prior_of(path: Path | None) -> object:
-    """The belief in a file."""
-    from ..prior import from_json
-
-    return None if path is None else from_json(_text_of(path))
-
-
 def questions_in(path: Path) -> list[str]:
     """The questions of a file, each ended by a semicolon, without comments (from -- to the line's
     end). Semicolons and dashes inside quotes are part of a question."""
@@ -195,8 +188,10 @@ def terms_of(call: Mapping[str, Any], *, many: bool) -> dict[str, Any]:
         stated = {name: stated[name] for name in OF_MANY}
     stated["accuracy"] = accuracy_of(stated["accuracy"])
     stated["minimise"] = minimise_of(stated["minimise"])
-    if "prior" in stated:
-        stated["prior"] = prior_of(stated["prior"])
+    if stated.get("prior") is not None:
+        from ..prior import from_json
+
+        stated["prior"] = from_json(_text_of(stated["prior"]))
     return stated
 
 

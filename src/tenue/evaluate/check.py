@@ -137,8 +137,7 @@ def _checked(
     ]
     if declared is not None:
         notes += _differences_from_schema(rows, declared, known, feeder.columns, uncounted, most)
-        loose = _unprotected(rows, declared, [*known, *wanted])
-        notes += identifying_columns.unprotected(loose)
+        notes += identifying_columns.unprotected(_unprotected(rows, declared, [*known, *wanted]))
     return found.check(
         asked.known,
         unit=person or unit or (declared.unit if declared else RECORD),

@@ -32,12 +32,30 @@ def coded(array: Any, *, ordered: bool) -> Codes:
         [1, -1, 0, 1]
     """
     if ordered and (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+        if (counted := _counted(array)) is not None:
+            return counted
         codes = np.full(len(array), -1, np.int64)
         present = array.is_valid().to_numpy(zero_copy_only=False)
         numbers = pc.drop_null(array).to_numpy(zero_copy_only=False)
         values, codes[present] = np.unique(numbers, return_inverse=True)
         return Codes(codes, values.size)
     return _dictionary(array, ordered=ordered)
+
+
+def _counted(array: Any) -> Codes | None:
+    """Codes of integers in a small range, by counting; None of others."""
+    if not pa.types.is_integer(array.type) or array.null_count == len(array):
+        return None
+    ends = pc.min_max(array).as_py()
+    span = ends["max"] - ends["min"] + 1
+    if span > 4 * len(array) + 1000:
+        return None
+    values = pc.fill_null(array, ends["min"]).to_numpy(zero_copy_only=False)
+    wide = np.uint64 if pa.types.is_uint64(array.type) else np.int64
+    codes = (values.astype(wide) - wide(ends["min"])).astype(np.int64)
+    if array.null_count:
+        codes[array.is_null().to_numpy(zero_copy_only=False)] = -1
+    return used(codes, span)
 
 
 def used(codes: Whole, span: int) -> Codes:

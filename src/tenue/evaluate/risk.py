@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -104,7 +104,7 @@ class Risk(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""
-        return {part.name: getattr(self, part.name) for part in fields(self)} | {
+        return vars(self) | {
             "check": None if self.check is None else self.check.to_dict(),
             "own_values": dict(self.own_values),
             "rematched": {name: asdict(one) for name, one in self.rematched.items()},

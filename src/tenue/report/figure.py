@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -122,12 +123,12 @@ def correlations(pairs: Mapping[tuple[str, str], float], what: str) -> Picture:
     return Picture("", [Panel(marks, x=axis, y=axis, width=side, height=side)], told=told)
 
 
-def shares(named: Sequence[tuple[str, float]], told: str, tone: str = "other") -> Picture:
+def shares(named: Sequence[tuple[str, float]], told: str) -> Picture:
     """Horizontal bars with their shares beside them."""
     names = _distinct([name for name, _ in named], 2 * _LONGEST)
     pairs = list(zip(names, (share for _, share in named), strict=True))
     top = max(*(share for _, share in pairs), 0.01)
-    marks: list[Mark] = [Lengths(pairs, tone)]
+    marks: list[Mark] = [Lengths(pairs, "other")]
     marks += [Words(percent(share), share, name, right=5) for name, share in pairs]
     x = Axis(low=0, high=1.35 * top, shown=False)
     panel = Panel(marks, x=x, y=Axis(names=names), width=WIDTH - 120, height=30 * len(names))
@@ -144,10 +145,9 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
     """
     low, high = min(sizes), max(sizes)
     step = max(1, -(-(high - low + 1) // _MOST_SIZES))
-    counted: dict[int, int] = {}
+    counted: Counter[int] = Counter()
     for size, groups in sizes.items():
-        place = (size - low) // step
-        counted[place] = counted.get(place, 0) + groups
+        counted[(size - low) // step] += groups
     bars = [
         (low + place * step - 0.42, low + (place + 1) * step - 0.58, float(groups))
         for place, groups in sorted(counted.items())

@@ -94,6 +94,13 @@ def ratio(counts: Counts) -> Fraction | None:
     return max(Fraction(int(a), int(b)) for a, b in pairs.T)
 
 
+def _overtaken(below: Whole, shares: Whole, n: int) -> Whole:
+    """How many cumulative counts are at most each of these numbers of rows, of n."""
+    if n > 4 * shares.size + 1000:
+        return np.searchsorted(below, shares, side="right")
+    return np.cumsum(np.bincount(below, minlength=n + 1))[shares]
+
+
 def _unrelated(counts: Counts) -> Whole:
     """For each filled group, n times its size times half the sum of |p - q|."""
     inside = counts.times * counts.rows
@@ -121,7 +128,7 @@ def _line(counts: Counts) -> Whole:
     stop[:-1] = counts.value[1:]
     last = np.append(counts.starts[1:], counts.value.size) - 1
     stop[last] = m
-    split = np.clip(np.searchsorted(below, reached * n // sizes, side="right"), start, stop)
+    split = np.clip(_overtaken(below, reached * n // sizes, n), start, stop)
     if m * n * int(counts.sizes.max()) >= _SAFE:
         prefix, sizes, reached = (part.astype(object) for part in (prefix, sizes, reached))
     work = reached * n * (2 * split - start - stop)

@@ -174,10 +174,8 @@ class Spread:
         """The share of rows in each bin; an interval of length 0 in doubles is at its lower end."""
         length = self.high - self.low
         width = np.where(length > 0, length, 1)
-        below = []
-        for edge in edges:
-            part = np.where(length > 0, (edge - self.low) / width, edge > self.low)
-            below.append(float(np.clip(part, 0, 1) @ self.share))
+        parts = (np.where(length > 0, (at - self.low) / width, at > self.low) for at in edges)
+        below = [float(np.clip(part, 0, 1) @ self.share) for part in parts]
         return tuple(np.diff(below).tolist())
 
 

@@ -156,7 +156,10 @@ class _Known:
 def _scores(target: _Known, others: Mapping[str, _Known]) -> Iterator[tuple[str, Real]]:
     features = []
     for name, other in others.items():
-        known = other if other.ordered else _Known(_by_word(other.values, target.values))
+        known = other
+        if not other.ordered:  # the mean of the target over equal values
+            words = np.unique(other.values, return_inverse=True)[1].reshape(-1)
+            known = _Known(_group_means(words, target.values))
         features.append(known)
         yield name, known.values * (1.0 if known.ranked @ target.ranked >= 0 else -1.0)
     if features:
@@ -173,11 +176,6 @@ def _ridge(features: Real, target: Real) -> Real:
 def _means(column: PublishedColumn) -> Real:
     """The intruder's first knowledge of each unit: the value, or the mean of its group."""
     return column.shown if column.labels is None else _group_means(column.labels, column.shown)
-
-
-def _by_word(words: Real, target: Real) -> Real:
-    """For values without order: the mean of the target over equal values."""
-    return _group_means(np.unique(words, return_inverse=True)[1].reshape(-1), target)
 
 
 def _group_means(labels: Whole, values: Real) -> Real:
