@@ -264,8 +264,8 @@ from .parser import Argument, Option, say
 
 
 def spread(
-    law: Annotated[str, Argument(help="optimal")],
-    epsilon: Annotated[str, Option(help="What it may cost.")],
+    law: Annotated[str, Argument("optimal")],
+    epsilon: Annotated[str, Option("What it may cost.")],
     as_json: AsJson = False,
 ) -> None:
     """Tell the variance of a law."""

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from . import options
 from .parser import Argument, say
 
-if TYPE_CHECKING:
-    from ..ask.answer import Answer
-    from ..ask.answers import Answers
-    from ..ask.belief.answer import Believed
-    from ..ask.grouping_sets import GroupedAnswer
-
 
 def ask(
     schema: options.Schema,
-    sql: Annotated[str | None, Argument(help="The question, in SQL.", files=False)] = None,
+    sql: Annotated[str | None, Argument("The question, in SQL.", files=False)] = None,
     file: options.File = None,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
@@ -45,7 +39,7 @@ def ask(
     stated = locals()
     options.one_or_file(sql, file, stated)
     questions = None if file is None else options.questions_in(file)
-    answer: Answer | Answers | Believed | GroupedAnswer
+    answer: Any
     with options.opened(schema, ledger, analyst, source) as data:
         terms = options.terms_of(stated, many=questions is not None)
         if questions is not None:

@@ -18,25 +18,21 @@ _REQUIRED = ("k", "l", "t")
 
 def check(
     table: Annotated[
-        str, Argument(help="A CSV or Parquet file, made by anyone, or the address of a table.")
+        str, Argument("A CSV or Parquet file, made by anyone, or the address of a table.")
     ],
-    schema: Annotated[
-        Path | None, Option(help="The schema that states roles, types and unit.")
-    ] = None,
+    schema: Annotated[Path | None, Option("The schema that states roles, types and unit.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
     confidential: Confidential = None,
     unit: Annotated[
         str | None,
         Option(
-            help="The column that identifies a person, or record.",
-            value="COLUMN",
-            suggest=("record",),
+            "The column that identifies a person, or record.", value="COLUMN", suggest=("record",)
         ),
     ] = None,
     require: Annotated[
         str | None,
         Option(
-            help="Exit with 3 unless k and l are at least, and t is at most: k=5,l=2,t=0.3",
+            "Exit with 3 unless k and l are at least, and t is at most: k=5,l=2,t=0.3",
             value="LIMITS",
         ),
     ] = None,
@@ -93,6 +89,6 @@ def _verdict(required: dict[str, Any], unmet: Sequence[str]) -> str:
 
 def _check_file(table: str) -> None:
     path = Path(table)
-    if path.is_dir() or (path.exists() and not path.is_file()):
+    if path.exists() and not path.is_file():
         word = "a folder" if path.is_dir() else "no file"
         raise refuse("cli.not-a-table-file", table=table, word=word)

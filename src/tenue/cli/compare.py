@@ -12,19 +12,15 @@ from .parser import Argument, Option, say
 
 
 def compare(
-    original: Annotated[str, Argument(help="The table as it was: a CSV or Parquet file.")],
-    released: Annotated[str, Argument(help="The release, made by anyone.")],
-    schema: Annotated[
-        Path | None, Option(help="The schema: roles, domains and taxonomies.")
-    ] = None,
+    original: Annotated[str, Argument("The table as it was: a CSV or Parquet file.")],
+    released: Annotated[str, Argument("The release, made by anyone.")],
+    schema: Annotated[Path | None, Option("The schema: roles, domains and taxonomies.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
     confidential: Confidential = None,
     unrelated: Annotated[
-        bool, Option(help="Row i is not the same record in both: compare whole tables.")
+        bool, Option("Row i is not the same record in both: compare whole tables.")
     ] = False,
-    report: Annotated[
-        Path | None, Option(help="Where to write report.html, for you alone.")
-    ] = None,
+    report: Annotated[Path | None, Option("Where to write report.html, for you alone.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure risk and utility of a release made by anyone. Row i of release and original is taken

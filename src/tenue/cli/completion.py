@@ -84,7 +84,6 @@ class Place(NamedTuple):
 
     @property
     def arguments(self) -> Choice:
-        """The positional arguments."""
         found = [one for one in self.known if isinstance(one.declared, Argument)]
         words = tuple(word for one in found for word in one.words)
         return Choice(words, any(one.names_files and not one.words for one in found))
@@ -114,7 +113,7 @@ def completion_of(app: App) -> Verb:
 
     def completion(
         shell: Annotated[
-            Literal["bash", "zsh", "fish"], Argument(help="bash, zsh or fish.", files=False)
+            Literal["bash", "zsh", "fish"], Argument("bash, zsh or fish.", files=False)
         ],
         as_json: AsJson = False,
     ) -> None:
@@ -144,7 +143,6 @@ def bash(found: list[Place]) -> str:
 
 
 def zsh(found: list[Place]) -> str:
-    """The same for zsh."""
 
     def reply(choice: Choice) -> str:
         words = f"compadd -- {' '.join(choice.words)}" if choice.words else ""

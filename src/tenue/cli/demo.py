@@ -103,8 +103,8 @@ Rows = list[dict[str, Any]]
 
 
 def demo(
-    epsilon: Annotated[str, Option(help="What each question may cost.", value="NUMBER")] = "0.5",
-    out: Annotated[Path, Option(help="Where the made-up table goes.", value="FOLDER")] = Path(
+    epsilon: Annotated[str, Option("What each question may cost.", value="NUMBER")] = "0.5",
+    out: Annotated[Path, Option("Where the made-up table goes.", value="FOLDER")] = Path(
         "demo-out"
     ),
     as_json: AsJson = False,
@@ -128,8 +128,7 @@ def demo(
         shown |= {"plan": plan.to_dict(), "private": private.certificate.to_dict()}
         say(json.dumps(shown))
         return
-    _show(epsilon, one, many, asked, release, out)
-    _show_private(plan, private, out)
+    _show(epsilon, one, many, asked, (release, plan, private), out)
     say(f'\nYour turn:\n{command_name()} ask --schema {out}/people.toml --epsilon 0.5 "{YOURS}"\n')
 
 
@@ -206,11 +205,12 @@ def _private(out: Path) -> tuple[Any, Any]:
     return plan, release
 
 
-def _show(epsilon: str, one: Rows, many: Rows, asked: Any, release: Any, out: Path) -> None:
+def _show(epsilon: str, one: Rows, many: Rows, asked: Any, published: Any, out: Path) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
     plainly = partial(console.print, markup=False, soft_wrap=True)
+    release, plan, private = published
     console.print("\n[bold]Tenue[/bold]: the least noise that keeps the promise\n")
 
     numbers = ("variance", "absolute_error", "interval", "loss")
@@ -247,6 +247,11 @@ def _show(epsilon: str, one: Rows, many: Rows, asked: Any, release: Any, out: Pa
     console.print("\nFor the holder alone:", style="cyan")
     plainly(str(release.risk).splitlines()[0])
     plainly(str(release.utility).splitlines()[0])
+    console.print(f"\n[bold]8. Publish[/bold] a private table of other people: {out}/private\n")
+    plainly(str(plan))
+    plainly(f"\nPromised: {private.certificate.promise}.")
+    console.print("\nFor the holder alone:", style="cyan")
+    plainly(private.utility.in_short)
 
 
 def _table(title: str, names: Sequence[str], rows: list[list[str]], left: int = 0) -> Any:
@@ -259,18 +264,6 @@ def _table(title: str, names: Sequence[str], rows: list[list[str]], left: int = 
     for row in rows:
         table.add_row(*row)
     return table
-
-
-def _show_private(plan: Any, release: Any, out: Path) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    plainly = partial(console.print, markup=False, soft_wrap=True)
-    console.print(f"\n[bold]8. Publish[/bold] a private table of other people: {out}/private\n")
-    plainly(str(plan))
-    plainly(f"\nPromised: {release.certificate.promise}.")
-    console.print("\nFor the holder alone:", style="cyan")
-    plainly(release.utility.in_short)
 
 
 def command_name() -> str:

@@ -19,10 +19,9 @@ _WORDS = {"fine": "ok", "missing": "MISSING", "too much": "TOO MUCH"}
 
 def doctor(
     source: Annotated[
-        str | None,
-        Argument(help="The table's file or address; the schema's own if not given."),
+        str | None, Argument("The table's file or address; the schema's own if not given.")
     ] = None,
-    schema: Annotated[Path | None, Option(help="Compare its columns with the table's.")] = None,
+    schema: Annotated[Path | None, Option("Compare its columns with the table's.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a table lacks before it can be asked. Looks at driver, server, grants and columns;

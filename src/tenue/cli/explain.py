@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from . import options
 from .parser import Argument, say
 
-if TYPE_CHECKING:
-    from ..ask.belief.answer import BeliefPlan
-    from ..ask.plan.plan import Plan
-    from ..ask.workload.explain import WorkloadPlan
-
 
 def explain(
     schema: options.Schema,
-    sql: Annotated[str | None, Argument(help="The question, in SQL.", files=False)] = None,
+    sql: Annotated[str | None, Argument("The question, in SQL.", files=False)] = None,
     file: options.File = None,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
@@ -43,7 +38,7 @@ def explain(
 
     options.one_or_file(sql, file, stated)
     terms = options.terms_of(stated, many=file is not None)
-    plan: Plan | BeliefPlan | WorkloadPlan
+    plan: Any
     if file is not None:
         plan = explain_many(options.questions_in(file), Schema.load(schema), **terms)
     else:

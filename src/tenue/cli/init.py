@@ -17,23 +17,22 @@ def init(
     data: Annotated[
         str,
         Argument(
-            help="A CSV, TSV, Parquet, JSON or JSON lines file, a pattern of such files, "
+            "A CSV, TSV, Parquet, JSON or JSON lines file, a pattern of such files, "
             "duckdb://file#table, postgresql://user@host/database#schema.table, "
             "spark://host:7077#db.table, sc://host:15002#db.table or spark://local#folder."
         ),
     ],
     out: Annotated[
-        Path | None, Option(help="Where the schema goes; beside the data if not given.")
+        Path | None, Option("Where the schema goes; beside the data if not given.")
     ] = None,
     purpose: Annotated[
         Literal["ask", "publish", "both"],
-        Option("--for", help="What the table is for: only asking needs a budget."),
+        Option("What the table is for: only asking needs a budget.", names=("--for",)),
     ] = "both",
     bounds_from_data: Annotated[
-        bool,
-        Option(help="Fill bounds and categories from the rows. The schema is then not private."),
+        bool, Option("Fill bounds and categories from the rows. The schema is then not private.")
     ] = False,
-    force: Annotated[bool, Option(help="Overwrite an existing schema.")] = False,
+    force: Annotated[bool, Option("Overwrite an existing schema.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema for a table. Types come from the file; your decisions are marked blanks.
@@ -45,7 +44,8 @@ def init(
     from ..schema import BLANK, draft
 
     name, folder = _name(data)
-    target = out or folder / f"{_stem(data) or name}.toml"
+    stem = Path(data).stem if _is_one_file(data) else ""
+    target = out or folder / f"{stem or name}.toml"
     if target.exists() and not force:
         raise refuse("cli.schema-exists", name=target.name)
     columns = [_drafted(c) for c in describe_table(data, values=bounds_from_data)]
@@ -74,10 +74,6 @@ def init(
 
 def _is_one_file(data: str) -> bool:
     return "://" not in data and not re.search(r"[*?\[]", data)
-
-
-def _stem(data: str) -> str:
-    return Path(data).stem if _is_one_file(data) else ""
 
 
 def _name(data: str) -> tuple[str, Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import refuse
+from ..text import exactly, hanging
 from .options import AsJson
 from .parser import App, Argument, Option, say, written
 
@@ -19,7 +20,7 @@ _BALANCE = (
     *("dataset", "neighbours", "protocol", "total", "spent", "remaining"),
     *("total_delta", "spent_delta", "individual"),
 )
-LedgerPlace = Annotated[str, Argument(help="The ledger's file, or its address.")]
+LedgerPlace = Annotated[str, Argument("The ledger's file, or its address.")]
 
 
 def _opened(place: str) -> Any:
@@ -34,7 +35,7 @@ def _opened(place: str) -> Any:
 @app.command("show")
 def show(
     path: LedgerPlace,
-    last: Annotated[int, Option(help="How many of the latest questions to show.", least=0)] = 10,
+    last: Annotated[int, Option("How many of the latest questions to show.", least=0)] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Show what was spent and what remains. For every data set, with the latest questions.
@@ -43,7 +44,6 @@ def show(
         tenue ledger show census.ledger --last 20
     """
     from ..ledger.results import debits
-    from ..text import hanging
 
     with _opened(path) as ledger:
         balances = [ledger.balance(name) for name in ledger.datasets()]
@@ -71,9 +71,9 @@ def show(
 @app.command("verify")
 def verify(
     path: LedgerPlace,
-    anchor: Annotated[Path | None, Option(help="An anchor kept elsewhere.")] = None,
+    anchor: Annotated[Path | None, Option("An anchor kept elsewhere.")] = None,
     certificate: Annotated[
-        Path | None, Option(help="A certificate.json: was it issued under a schema of this ledger?")
+        Path | None, Option("A certificate.json: was it issued under a schema of this ledger?")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -100,9 +100,7 @@ def verify(
 @app.command("export")
 def export(
     path: LedgerPlace,
-    out: Annotated[
-        Path | None, Option(help="Where the entries go; the screen if not given.")
-    ] = None,
+    out: Annotated[Path | None, Option("Where the entries go; the screen if not given.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write every entry as one line of JSON.
@@ -124,7 +122,7 @@ def export(
 @app.command("anchor")
 def anchor(
     path: LedgerPlace,
-    out: Annotated[Path, Option(help="A file that belongs on another machine.")],
+    out: Annotated[Path, Option("A file that belongs on another machine.")],
     as_json: AsJson = False,
 ) -> None:
     """Record the last entry of the ledger. A later truncation or rollback is then detected.
@@ -153,6 +151,4 @@ def _as_dict(balance: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    from ..text import exactly
-
     return exactly(value) if isinstance(value, Fraction) else value

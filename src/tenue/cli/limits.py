@@ -13,22 +13,21 @@ def limits(
     schema: options.Schema,
     epsilon: options.Epsilon = None,
     by: Annotated[
-        list[str] | None,
-        Option(help="A group of a typical question, as in GROUP BY.", value="GROUP"),
+        list[str] | None, Option("A group of a typical question, as in GROUP BY.", value="GROUP")
     ] = None,
     column: Annotated[
         str | None,
-        Option(help="The column whose sum over one person's rows is limited.", value="COLUMN"),
+        Option("The column whose sum over one person's rows is limited.", value="COLUMN"),
     ] = None,
     quantiles: Annotated[
         str | None,
         Option(
-            help="The shares of persons whom a limit does not truncate; 0.5,0.8,0.95 if not given.",
+            "The shares of persons whom a limit does not truncate; 0.5,0.8,0.95 if not given.",
             value="SHARES",
         ),
     ] = None,
     most: Annotated[
-        int | None, Option(help="The most rows and groups that a limit may be.", least=2)
+        int | None, Option("The most rows and groups that a limit may be.", least=2)
     ] = None,
     ledger: options.Ledger = None,
     analyst: options.Analyst = None,

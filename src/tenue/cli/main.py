@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from ..errors import Fault, Refused
+from ..text import hanging
 from ..version import VERSION
 from . import (
     ask,
@@ -95,8 +96,6 @@ def _fitted(text: str) -> str:
     """Wraps the lines for a terminal, except indented ones, which point at a line above them."""
     if not sys.stderr.isatty():
         return text
-    from ..text import hanging
-
     lines = text.splitlines()
     return "".join(f"{line if line.startswith(' ') else hanging(line)}\n" for line in lines)
 

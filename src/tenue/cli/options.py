@@ -23,23 +23,21 @@ _OfPrice = partial(Option, group=PRICE)
 _OfBelief = partial(Option, group="Prior belief")
 _OfRetry = partial(Option, group="Asking again")
 
-Schema = Annotated[Path, _OfTable(help="The file with the table's schema.")]
-Source = Annotated[
-    str | None, _OfTable(help="The table, instead of the schema's source.", value="FILE")
-]
+Schema = Annotated[Path, _OfTable("The file with the table's schema.")]
+Source = Annotated[str | None, _OfTable("The table, instead of the schema's source.", value="FILE")]
 Ledger = Annotated[
     str | None,
-    _OfTable(help="The ledger's file or address; beside the table if not given.", value="FILE"),
+    _OfTable("The ledger's file or address; beside the table if not given.", value="FILE"),
 ]
-Analyst = Annotated[str | None, _OfTable(help="Who asks; the holder if not given.", value="NAME")]
+Analyst = Annotated[str | None, _OfTable("Who asks; the holder if not given.", value="NAME")]
 File = Annotated[
-    Path | None, Option(help="A file of questions that end with semicolons, asked together.")
+    Path | None, Option("A file of questions that end with semicolons, asked together.")
 ]
-Epsilon = Annotated[str | None, _OfPrice(help="What the answer may cost.", value="NUMBER")]
+Epsilon = Annotated[str | None, _OfPrice("What the answer may cost.", value="NUMBER")]
 Minimise = Annotated[
     str,
     _OfPrice(
-        help="Which error is made small: variance, absolute-error or interval:0.95; with --file "
+        "Which error is made small: variance, absolute-error or interval:0.95; with --file "
         "also mean.",
         value="ERROR",
         suggest=("variance", "absolute-error", "mean"),
@@ -48,26 +46,25 @@ Minimise = Annotated[
 Accuracy = Annotated[
     str | None,
     _OfPrice(
-        help="Instead of --epsilon: 0.95:10 asks for a margin of error of 10 at 95 % confidence.",
+        "Instead of --epsilon: 0.95:10 asks for a margin of error of 10 at 95 % confidence.",
         value="LEVEL:REACH",
     ),
 ]
 Interval = Annotated[
     str | None,
     _OfPrice(
-        help="Spend part of epsilon on a confidence interval for MEDIAN, MIN …, at this level, "
+        "Spend part of epsilon on a confidence interval for MEDIAN, MIN …, at this level, "
         "such as 0.95.",
         value="LEVEL",
     ),
 ]
 Mechanism = Annotated[
-    str | None,
-    _OfPrice(help="A mechanism that explain lists, instead of the best one.", value="NAME"),
+    str | None, _OfPrice("A mechanism that explain lists, instead of the best one.", value="NAME")
 ]
 MeasureCut = Annotated[
     str | None,
     _OfPrice(
-        help="Spend this share of epsilon, such as 0.1, on the number of persons above a "
+        "Spend this share of epsilon, such as 0.1, on the number of persons above a "
         "contribution limit.",
         value="SHARE",
     ),
@@ -75,7 +72,7 @@ MeasureCut = Annotated[
 Clip = Annotated[
     str | None,
     _OfPrice(
-        help="auto: clip SUM and AVG at a value that part of epsilon chooses; may bias them.",
+        "auto: clip SUM and AVG at a value that part of epsilon chooses; may bias them.",
         value="auto",
         suggest=("auto",),
     ),
@@ -83,32 +80,30 @@ Clip = Annotated[
 Individual = Annotated[
     bool,
     _OfPrice(
-        help="Answer with individual differential privacy, which is weaker than differential "
+        "Answer with individual differential privacy, which is weaker than differential "
         "privacy and has a ledger column of its own."
     ),
 ]
-Prior = Annotated[Path | None, _OfBelief(help="A JSON file with what you believe before asking.")]
+Prior = Annotated[Path | None, _OfBelief("A JSON file with what you believe before asking.")]
 Delta = Annotated[
-    str | None,
-    _OfBelief(help="What refinement of the prior may cost besides epsilon.", value="NUMBER"),
+    str | None, _OfBelief("What refinement of the prior may cost besides epsilon.", value="NUMBER")
 ]
-Key = Annotated[str | None, _OfRetry(help="A retry with the same key costs nothing.", value="TEXT")]
-Fresh = Annotated[bool, _OfRetry(help="Draw new noise; the answer is paid for again.")]
+Key = Annotated[str | None, _OfRetry("A retry with the same key costs nothing.", value="TEXT")]
+Fresh = Annotated[bool, _OfRetry("Draw new noise; the answer is paid for again.")]
 QuasiIdentifiers = Annotated[
     str | None,
     Option(
-        help="The columns that an intruder may know, instead of the schema's: age,zip",
-        value="COLUMNS",
+        "The columns that an intruder may know, instead of the schema's: age,zip", value="COLUMNS"
     ),
 ]
 Confidential = Annotated[
     str | None,
     Option(
-        help="The columns that an intruder wants to know, instead of the schema's: illness",
+        "The columns that an intruder wants to know, instead of the schema's: illness",
         value="COLUMNS",
     ),
 ]
-AsJson = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
+AsJson = Annotated[bool, Option("Print one JSON object and nothing else.", names=("--json",))]
 _PART = re.compile(r"""--[^\n]*\n?|'[^']*'?|"[^"]*"?|;|-|[^-;'"]+""")
 NEW_LEDGER = "A new ledger was made: {path}. Keep it; never start another for the same people."
 
@@ -169,13 +164,6 @@ def _text_of(path: Path) -> str:
         raise refuse("cli.unreadable-option-file", path=path) from None
 
 
-def prior_of(path: Path | None) -> object:
-    """The belief in a file."""
-    from ..prior import from_json
-
-    return None if path is None else from_json(_text_of(path))
-
-
 def questions_in(path: Path) -> list[str]:
     """The questions of a file, each ended by a semicolon, without comments (from -- to the line's
     end). Semicolons and dashes inside quotes are part of a question."""
@@ -200,8 +188,10 @@ def terms_of(call: Mapping[str, Any], *, many: bool) -> dict[str, Any]:
         stated = {name: stated[name] for name in OF_MANY}
     stated["accuracy"] = accuracy_of(stated["accuracy"])
     stated["minimise"] = minimise_of(stated["minimise"])
-    if "prior" in stated:
-        stated["prior"] = prior_of(stated["prior"])
+    if stated.get("prior") is not None:
+        from ..prior import from_json
+
+        stated["prior"] = from_json(_text_of(stated["prior"]))
     return stated
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
+from ..text import text_table
 from .messages import spoken
 from .options import AsJson
 from .parser import UNMET, Option, say
@@ -34,24 +35,22 @@ def line(stream: TextIO | None = None) -> Tell | None:
 
 def papers(
     listed: Annotated[
-        bool, Option("--list", help="List all tables and figures, and stop.")
+        bool, Option("List all tables and figures, and stop.", names=("--list",))
     ] = False,
     only: Annotated[
-        list[str] | None,
-        Option(help="A table, a figure or a chapter: 4.1, fig4.2", value="NAME"),
+        list[str] | None, Option("A table, a figure or a chapter: 4.1, fig4.2", value="NAME")
     ] = None,
     out: Annotated[
-        Path | None,
-        Option(help="Where the book goes: pages, pictures, numbers.", value="FOLDER"),
+        Path | None, Option("Where the book goes: pages, pictures, numbers.", value="FOLDER")
     ] = None,
     data: Annotated[
         Path | None,
         Option(
-            help="The folder with census.csv, eia.csv, adult.csv; else that of TENUE_DATA.",
+            "The folder with census.csv, eia.csv, adult.csv; else that of TENUE_DATA.",
             value="FOLDER",
         ),
     ] = None,
-    stand_in: Annotated[bool, Option(help="Use made-up tables of the same shape instead.")] = False,
+    stand_in: Annotated[bool, Option("Use made-up tables of the same shape instead.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce the papers, beside the printed numbers. Computes every table and figure again.
@@ -85,8 +84,6 @@ def papers(
 
 def _list(wanted: list[Any], as_json: bool) -> None:
     from tenue_papers.catalogue import CHAPTERS
-
-    from ..text import text_table
 
     if as_json:
         names = ("id", "kind", "title", "source", "needs")

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from ..errors import Fault, nearest, refuse
 
@@ -72,39 +72,34 @@ def written() -> Iterator[None]:
         raise Fault(UNWRITTEN) from None
 
 
+@dataclass(frozen=True)
 class Option:
-    """A parameter with a name, `--out FILE`: by default the parameter's own.
+    """A parameter with a name, `--out FILE`.
 
-    Parameters
-        help: one or two sentences for the page of help.
-        least: the least whole number that it may be.
-        value: the placeholder of its value on the page; "FILE" also completes names of files.
-        suggest: values that the shell offers; the library may accept others.
-        group: the heading under which the page lists it.
+    help: one or two sentences for the page of help.
+    names: by default the parameter's own.
+    least: the least whole number that it may be.
+    value: the placeholder of its value on the page; "FILE" also completes names of files.
+    suggest: values that the shell offers; the library may accept others.
+    group: the heading under which the page lists it.
     """
 
-    def __init__(
-        self,
-        *names: str,
-        help: str,  # noqa: A002
-        least: int | None = None,
-        value: str | None = None,
-        suggest: Sequence[str] = (),
-        group: str = _OPTIONS,
-    ) -> None:
-        self.names, self.help, self.least, self.group = names, help, least, group
-        self.value, self.suggest = value, tuple(suggest)
+    help: str
+    names: tuple[str, ...] = ()
+    least: int | None = None
+    value: str | None = None
+    suggest: tuple[str, ...] = ()
+    group: str = _OPTIONS
 
 
+@dataclass(frozen=True)
 class Argument:
     """A positional parameter; `files`: whether it may name a file."""
 
-    names: tuple[str, ...] = ()
-    suggest: tuple[str, ...] = ()
+    help: str
+    files: bool = True
+    names = suggest = ()
     least = value = None
-
-    def __init__(self, *, help: str, files: bool = True) -> None:  # noqa: A002
-        self.help, self.files = help, files
 
 
 @dataclass(frozen=True)
@@ -183,19 +178,8 @@ class Parameter:
         usage = ", ".join(self.names) + (f" {self.metavar}" if self.metavar else "")
         return usage, self.declared.help + (f" [{remark}]" if remark else "")
 
-    def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Declares it to argparse; missing or invalid values are refused after parsing."""
-        if isinstance(self.declared, Argument):
-            parser.add_argument(self.name, nargs="?", default=self.default)
-        elif self.kind is bool:
-            parser.add_argument(*self.names, dest=self.name, action="store_true")
-        else:
-            action = "append" if self.kind is list else "store"
-            parser.add_argument(*self.names, dest=self.name, action=action, default=self.default)
-
 
 def parameters(verb: Verb) -> list[Parameter]:
-    """The parameters of a verb."""
     hints = typing.get_type_hints(verb, include_extras=True)
     found = []
     for name, given in inspect.signature(verb).parameters.items():
@@ -208,46 +192,40 @@ def parameters(verb: Verb) -> list[Parameter]:
     return found
 
 
-class _Parser(argparse.ArgumentParser):
-    """argparse with the refusals of `refusals.toml` instead of its own messages."""
-
-    def __init__(self, verb: str, known: Sequence[Parameter]) -> None:
-        super().__init__(prog=verb, add_help=False, allow_abbrev=False, exit_on_error=False)
-        self.known = known
-        for parameter in known:
-            parameter.declare(self)
-
-    def read(self, words: Sequence[str]) -> dict[str, Any]:
-        """The values of the parameters, by name."""
-        try:
-            found, more = self.parse_known_args(list(words))
-        except argparse.ArgumentError as wrong:
-            name = (wrong.argument_name or "").rpartition("/")[2]
-            if any(name in one.names for one in self.known if one.kind is bool):
-                raise refuse("cli.flag-with-value", name=name, of=self.prog) from None
-            raise refuse("cli.option-value-missing", name=name, of=self.prog) from None
-        if more:
-            self._refuse_more(more)
-        values = vars(found)
-        for one in self.known:
-            given = values[one.name]
-            if given is inspect.Parameter.empty:
-                raise refuse("cli.parameter-missing", name=one.label, of=self.prog)
-            if isinstance(given, str) and given is not one.default:
-                values[one.name] = one.value(given)
-        return values
-
-    def error(self, message: str) -> NoReturn:
-        raise AssertionError(message)  # every misuse is refused in `read`
-
-    def _refuse_more(self, more: Sequence[str]) -> NoReturn:
-        option = next((word.partition("=")[0] for word in more if word.startswith("-")), "--")
-        if option != "--":
-            options = [one for one in self.known if isinstance(one.declared, Option)]
-            names = [name for one in options for name in one.names]
-            raise unknown_option(option, [*names, *HELP], self.prog)
+def read(words: Sequence[str], known: Sequence[Parameter], verb: str = "tenue") -> dict[str, Any]:
+    """The values of the parameters, by name; refused if the words do not give them."""
+    # missing or invalid values are refused after parsing
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    for one in known:
+        if isinstance(one.declared, Argument):
+            parser.add_argument(one.name, nargs="?", default=one.default)
+        elif one.kind is bool:
+            parser.add_argument(*one.names, dest=one.name, action="store_true")
+        else:
+            action = "append" if one.kind is list else "store"
+            parser.add_argument(*one.names, dest=one.name, action=action, default=one.default)
+    try:
+        found, more = parser.parse_known_args(list(words))
+    except argparse.ArgumentError as wrong:
+        name = (wrong.argument_name or "").rpartition("/")[2]
+        if any(name in one.names for one in known if one.kind is bool):
+            raise refuse("cli.flag-with-value", name=name, of=verb) from None
+        raise refuse("cli.option-value-missing", name=name, of=verb) from None
+    option = next((word.partition("=")[0] for word in more if word.startswith("-")), "--")
+    if option != "--":
+        names = [name for one in known if isinstance(one.declared, Option) for name in one.names]
+        raise unknown_option(option, [*names, *HELP], verb)
+    if more:
         extra = " ".join(word for word in more if word != "--")
-        raise refuse("cli.too-many-arguments", extra=extra[:60], of=self.prog)
+        raise refuse("cli.too-many-arguments", extra=extra[:60], of=verb)
+    values = vars(found)
+    for one in known:
+        given = values[one.name]
+        if given is inspect.Parameter.empty:
+            raise refuse("cli.parameter-missing", name=one.label, of=verb)
+        if isinstance(given, str) and given is not one.default:
+            values[one.name] = one.value(given)
+    return values
 
 
 def unknown_option(name: str, known: Sequence[str], of: str) -> Exception:
@@ -257,11 +235,6 @@ def unknown_option(name: str, known: Sequence[str], of: str) -> Exception:
     close = difflib.get_close_matches(name, known, n=1)
     near = f"Did you mean `{close[0]}`?" if close else "Correct it, or leave it out"
     return refuse("cli.unknown-option", name=name[:60], of=of, nearest=near)
-
-
-def read(words: Sequence[str], known: Sequence[Parameter], verb: str = "tenue") -> dict[str, Any]:
-    """The values of the parameters, by name; refused if the words do not give them."""
-    return _Parser(verb, known).read(words)
 
 
 class App:

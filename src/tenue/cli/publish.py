@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from ..errors import refuse
+from ..text import hanging, section
 from . import options
 from . import sweep as trying
 from .messages import spoken
@@ -46,7 +47,7 @@ def publish(
     method: Annotated[
         str | None,
         _OfMethod(
-            help="How the table is protected: microaggregate, generalise, swap, anatomy, t-close "
+            "How the table is protected: microaggregate, generalise, swap, anatomy, t-close "
             "or private.",
             value="NAME",
             suggest=METHODS,
@@ -55,20 +56,19 @@ def publish(
     k: Annotated[
         str | None,
         _OfMethod(
-            "-k",
-            "--k",
-            help="The least number of units in a group, such as 5; swap: also one for each column, "
+            "The least number of units in a group, such as 5; swap: also one for each column, "
             "income=12,tax=12. private: rows in a cluster, which asks for microaggregation.",
+            names=("-k", "--k"),
             value="N",
         ),
     ] = None,
     epsilon: Annotated[
-        str | None, _OfMethod(help="What a private table may cost.", value="NUMBER")
+        str | None, _OfMethod("What a private table may cost.", value="NUMBER")
     ] = None,
     by: Annotated[
         str | None,
         _OfMethod(
-            help="How groups are formed. microaggregate: mdav; v-mdav if people form clusters; "
+            "How groups are formed. microaggregate: mdav; v-mdav if people form clusters; "
             "each-quasi-identifier, by itself, which promises less. "
             "generalise: multidimensional (Mondrian), or full-domain: one level for each column. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
@@ -82,45 +82,39 @@ def publish(
     diversity: Annotated[
         str | None,
         _OfMethod(
-            "-l",
-            "--l",
-            help="l-diversity: the least number of different values in each group; groups grow "
-            "for it.",
+            "l-diversity: the least number of different values in each group; groups grow for it.",
+            names=("-l", "--l"),
             value="N",
         ),
     ] = None,
     closeness: Annotated[
         str | None,
         _OfMethod(
-            "-t",
-            "--t",
-            help="t-closeness: how far a group may be from the table. t-close: a ratio of shares, "
+            "t-closeness: how far a group may be from the table. t-close: a ratio of shares, "
             "from 1 up. Others: an earth mover's distance, 0 to 1.",
+            names=("-t", "--t"),
             value="NUMBER",
         ),
     ] = None,
     groups: Annotated[
         str | None,
         _OfMethod(
-            help="t-close: shown, as two linked tables, or hidden, as one; shown if not given.",
+            "t-close: shown, as two linked tables, or hidden, as one; shown if not given.",
             value="shown|hidden",
             suggest=("shown", "hidden"),
         ),
     ] = None,
-    gamma: Annotated[
-        str | None, _OfMethod(help="The gain factor of v-mdav.", value="NUMBER")
-    ] = None,
+    gamma: Annotated[str | None, _OfMethod("The gain factor of v-mdav.", value="NUMBER")] = None,
     suppress: Annotated[
         str | None,
         _OfMethod(
-            help="generalise: the share of rows that may be left out, such as 0.02.", value="SHARE"
+            "generalise: the share of rows that may be left out, such as 0.02.", value="SHARE"
         ),
     ] = None,
     minimise: Annotated[
         str | None,
         _OfMethod(
-            help="full-domain: the loss that is made least: ncp, discernibility or "
-            "average-class-size.",
+            "full-domain: the loss that is made least: ncp, discernibility or average-class-size.",
             value="LOSS",
             suggest=("ncp", "discernibility", "average-class-size"),
         ),
@@ -128,14 +122,13 @@ def publish(
     widths: Annotated[
         str | None,
         _OfMethod(
-            help="full-domain: the widths of intervals, as age=5/10/20,born=365/3650.",
-            value="WIDTHS",
+            "full-domain: the widths of intervals, as age=5/10/20,born=365/3650.", value="WIDTHS"
         ),
     ] = None,
     memory: Annotated[
         str | None,
         _OfMethod(
-            help="How many bytes of a table may be in memory; a larger file is read in "
+            "How many bytes of a table may be in memory; a larger file is read in "
             "passes. private: 1 GiB if not given. Also for microaggregate by "
             "each-quasi-identifier, swap by each-confidential, anatomy by confidential, t-close, "
             "and generalise without l, t and suppress.",
@@ -144,45 +137,40 @@ def publish(
     ] = None,
     out: Annotated[
         Path | None,
-        _OfOutput(
-            help="A new or empty folder for the release; not with --preview.", value="FOLDER"
-        ),
+        _OfOutput("A new or empty folder for the release; not with --preview.", value="FOLDER"),
     ] = None,
     kind: Annotated[
         str | None,
         _OfOutput(
-            help="The format of the table's files, csv or parquet.",
+            "The format of the table's files, csv or parquet.",
             value="csv|parquet",
             suggest=("csv", "parquet"),
         ),
     ] = None,
-    replace: Annotated[bool, _OfOutput(help="Replace a folder that holds a release.")] = False,
+    replace: Annotated[bool, _OfOutput("Replace a folder that holds a release.")] = False,
     preview: Annotated[
-        bool,
-        _OfOutput(help="Only measure; private: only plan. Nothing is paid, registered or written."),
+        bool, _OfOutput("Only measure; private: only plan. Nothing is paid, registered or written.")
     ] = False,
     public: Annotated[
-        bool, _OfOutput(help="Leave out of report.html what was computed from the original.")
+        bool, _OfOutput("Leave out of report.html what was computed from the original.")
     ] = False,
     comparison: Annotated[
         Path | None,
-        _OfOutput(
-            help="Where to write, as JSON and for you alone, how it compares to the original."
-        ),
+        _OfOutput("Where to write, as JSON and for you alone, how it compares to the original."),
     ] = None,
     ledger: Annotated[
         str | None,
         _OfRegister(
-            help="Where the release is registered; beside the table if not given.", value="FILE"
+            "Where the release is registered; beside the table if not given.", value="FILE"
         ),
     ] = None,
     no_register: Annotated[
-        bool, _OfRegister(help="Register it nowhere; the certificate says so.")
+        bool, _OfRegister("Register it nowhere; the certificate says so.")
     ] = False,
     override: Annotated[
         list[str] | None,
         _OfRegister(
-            help="Insist on a second-release or on homogeneous-groups; the certificate says so.",
+            "Insist on a second-release or on homogeneous-groups; the certificate says so.",
             value="REASON",
             suggest=("second-release", "homogeneous-groups"),
         ),
@@ -190,21 +178,21 @@ def publish(
     sweep: Annotated[
         str | None,
         _OfSweep(
-            help="Instead of --method and -k: preview several sizes of groups, k=3,5,10,25,50.",
+            "Instead of --method and -k: preview several sizes of groups, k=3,5,10,25,50.",
             value="SIZES",
         ),
     ] = None,
     methods: Annotated[
         str | None,
         _OfSweep(
-            help="The methods that are previewed, such as microaggregate,swap:by=each-confidential",
+            "The methods that are previewed, such as microaggregate,swap:by=each-confidential",
             value="NAMES",
         ),
     ] = None,
     risk: Annotated[
         str | None,
         _OfSweep(
-            help="Advise which release to take if an intruder may link this share of records.",
+            "Advise which release to take if an intruder may link this share of records.",
             value="SHARE",
         ),
     ] = None,
@@ -218,6 +206,7 @@ def publish(
     """
     from ..publish.publish import plan_of, publish_into
     from ..publish.release import warnings_of
+    from ..publish.sweep import allowed_risk
 
     asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma, "l": diversity}
     asked |= {"t": closeness, "epsilon": epsilon, "groups": groups, "memory": memory}
@@ -233,7 +222,8 @@ def publish(
             if method is not None or k is not None:
                 raise refuse("cli.sweep-with-method")
             _check_useful("--sweep", without)
-            trying.check_risk(risk)
+            if risk is not None:
+                allowed_risk(risk)  # before any trial
             trying.check_out(out)
             found = trying.swept(schema, source, sweep, methods, asked, waiting)
             trying.show(found, risk, out, as_json=as_json)
@@ -279,8 +269,6 @@ def publish(
         say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
         return
     kept = manifest.get("for_the_holder", [])
-    from ..text import hanging
-
     files = ", ".join([*manifest["files"], *kept, "manifest.json"])
     say("\n" + hanging(f"Wrote {files} to {out}."))
     if release.registered_in is not None:
@@ -299,8 +287,6 @@ def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) ->
         facts = {"preview": True, "plan": plan.to_dict(), "certificate": certificate.to_dict()}
         say(json.dumps(facts))
         return
-    from ..text import section
-
     promise = certificate.promise
     say(str(plan))
     say("\n" + section("Promised", [str(promise), promise.sentence()]))

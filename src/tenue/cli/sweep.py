@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import refuse
+from ..text import hanging
 from .messages import translated
 from .parser import say
 
@@ -90,8 +91,6 @@ def show(found: Sweep, risk: str | None, out: Path | None, *, as_json: bool) -> 
         return
     say(str(found))
     if advice is not None:
-        from ..text import hanging
-
         say("\n" + hanging(advice.reason))
     if written:
         say(f"\nWrote {', '.join(written)} to {out}.")
@@ -111,14 +110,6 @@ def _write(found: Sweep, out: Path, advice: Advice | None) -> list[str]:
     except OSError:
         raise refuse("cli.sweep-not-writable", name=out.name) from None
     return [name for name in FILES if name in texts]
-
-
-def check_risk(risk: str | None) -> None:
-    """Refuses a risk that is not a share, before any trial."""
-    from ..publish.sweep import allowed_risk
-
-    if risk is not None:
-        allowed_risk(risk)
 
 
 def check_out(out: Path | None) -> None:

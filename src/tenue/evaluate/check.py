@@ -8,9 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..arguments import checked_call
 from ..errors import Refused, refuse
 from ..schema import Bounded, Identifier, Schema, Table
@@ -18,10 +15,11 @@ from ..text import named
 from .certificate import GROUP, UNCOUNTED, certificate_beside, quoted
 from .check_result import Check, Reading
 from .column_types import Values, column_of, typed
-from .factorize import Codes
+from .factorize import Codes, Whole
 from .klt import RECORD, Asked, Loaded, evaluate
 from .klt_by_counts import Counted
-from .one_table import cell_equality, identifying_columns
+from .one_table import identifying_columns
+from .one_table.cell_equality import MERGED, RENAMED, RESPELLED, noted
 from .one_table.functional_dependence import Seen, determined
 from .rows import Rows, open_counted, open_rows
 
@@ -85,14 +83,19 @@ def check(
             quasi_identifiers = [GROUP]
         found = _checked(rows, declared, quasi_identifiers, confidential, unit, None)
         found = _exposed(found, rows, declared, unit)
-        found = replace(found, reading=_reading(rows, found.rows))
+        reading = Reading(rows=found.rows)
+        if rows.there is not None:
+            taken = rows.there.taken
+            columns_read = tuple(taken.columns)
+            reading = Reading(rows.there.engine, taken.counts, taken.rows, columns_read)
+        found = replace(found, reading=reading)
         return quoted(found, beside, rows.names)
 
 
 def check_groups(
     table: object,
     schema: Table,
-    persons: NDArray[np.int64] | None = None,
+    persons: Whole | None = None,
     confidential: Iterable[str] | None = None,
     quasi_identifiers: Iterable[str] | None = None,
 ) -> Check:
@@ -128,14 +131,13 @@ def _checked(
     uncounted = unnamed and declared is not None and declared.unit != RECORD
     most = (declared.rows_per_unit or 1) if declared is not None and uncounted else 1
     notes = [
-        *cell_equality.respelled(feeder.respelled),
-        *cell_equality.renamed([person] if person and feeder.renamed else []),
-        *cell_equality.merged_values(found.merged),
+        *noted(RESPELLED, feeder.respelled),
+        *noted(RENAMED, [person] if person and feeder.renamed else []),
+        *noted(MERGED, found.merged),
     ]
     if declared is not None:
         notes += _differences_from_schema(rows, declared, known, feeder.columns, uncounted, most)
-        loose = _unprotected(rows, declared, [*known, *wanted])
-        notes += identifying_columns.unprotected(loose)
+        notes += identifying_columns.unprotected(_unprotected(rows, declared, [*known, *wanted]))
     return found.check(
         asked.known,
         unit=person or unit or (declared.unit if declared else RECORD),
@@ -153,14 +155,6 @@ def _counted(rows: Rows, asked: Asked) -> Counted | None:
     if rows.there is None or not all(map(rows.there.can_tell, asked.used)):
         return None
     return Counted(rows, rows.there, asked)
-
-
-def _reading(rows: Rows, many: int) -> Reading:
-    if rows.there is None:
-        return Reading(rows=many)
-    taken = rows.there.taken
-    engine = rows.there.engine
-    return Reading(engine, counts=taken.counts, rows=taken.rows, columns=tuple(taken.columns))
 
 
 def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -> Check:

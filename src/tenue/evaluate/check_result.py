@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -226,14 +226,12 @@ class Check(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them: fractions as text, infinity as "inf"."""
-        facts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
-        worst = ("l", "l_entropy", "t", "t_ratio")
-        facts.update({name: plain(getattr(self, name)) for name in worst})
-        facts["quasi_identifiers"] = list(self.quasi_identifiers)
-        for name in ("notes", "warnings", "identifiers", "apparent_identifiers"):
-            facts[name] = list(facts[name])
+        facts = dict(vars(self))
+        facts |= {name: plain(getattr(self, name)) for name in ("l", "l_entropy", "t", "t_ratio")}
+        names = ("quasi_identifiers", "notes", "warnings", "identifiers", "apparent_identifiers")
+        facts |= {name: list(facts[name]) for name in names}
         facts["confidential"] = [
-            {part.name: plain(getattr(column, part.name)) for part in fields(column)}
+            {name: plain(value) for name, value in vars(column).items()}
             for column in self.confidential
         ]
         if self.reading is None:

@@ -7,6 +7,7 @@ Negative zero is zero. Text is equal byte by byte.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,11 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
-from numpy.typing import NDArray
 
 from ..errors import refuse
 from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number, Table
-from .factorize import Codes, coded
+from .factorize import Codes, Real, coded
 
 Kind = Literal["number", "time", "category"]
 
@@ -65,7 +65,7 @@ class Values:
             return 0
         return int(float(ends["min"]))
 
-    def numbers(self, *, days: bool = False, origin: int = 0) -> NDArray[np.float64]:
+    def numbers(self, *, days: bool = False, origin: int = 0) -> Real:
         """The values as doubles, NaN if missing; infinite and huge ones are refused.
 
         Parameters
@@ -78,7 +78,7 @@ class Values:
                 [math.nan if one is None else float(Fraction(one) - origin) for one in values]
             )
         array = _seconds(self.array) if self.kind == "time" else self.array
-        numbers: NDArray[np.float64]
+        numbers: Real
         numbers = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         if (np.abs(numbers) > _LARGEST).any():
             raise refuse("evaluate.value-not-finite", column=self.name, largest=_LARGEST)
@@ -196,16 +196,10 @@ def counterexamples(parts: Iterable[Any]) -> Any:
 
 def _first_unlike(words: Any, kind: Any) -> int | None:
     """The index of the first text that is not of this type; None if there is none."""
-    begin, end = 0, len(words)
     if can_be(words, kind):
         return None
-    while end - begin > 1:
-        middle = (begin + end) // 2
-        if can_be(words.slice(begin, middle - begin), kind):
-            begin = middle
-        else:
-            end = middle
-    return begin
+    begins = range(len(words))
+    return bisect_left(begins, True, key=lambda last: not can_be(words.slice(0, last + 1), kind))
 
 
 def can_be(values: Any, kind: Any) -> bool:
@@ -288,11 +282,16 @@ def _without_numbers(array: Any, declared: Number) -> Any:
     return array
 
 
-def _filled(array: Any, declared: Column) -> Any:
+def stated_missing(declared: Column) -> Any:
+    """The value that the schema declares for missing ones; a number as Python has it."""
     value: Any = declared.missing
     if isinstance(value, Fraction):
-        value = int(value) if value.denominator == 1 else float(value)
-    array = decoded(array)
+        return int(value) if value.denominator == 1 else float(value)
+    return value
+
+
+def _filled(array: Any, declared: Column) -> Any:
+    value, array = stated_missing(declared), decoded(array)
     if types.is_null(array.type):
         return pa.array([value] * len(array))
     if isinstance(value, float):
@@ -310,10 +309,3 @@ def _seconds(array: Any) -> Any:
         return pc.multiply(pc.cast(days, pa.int64()), _DAY)
     ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[array.type.unit]
     return pc.divide(pc.cast(pc.cast(array, pa.int64()), pa.float64(), safe=False), ticks)
-
-
-def domain(declared: Column | None) -> float | None:
-    """The width of the domain of a declared column of numbers or times."""
-    if isinstance(declared, Bounded):
-        return float(declared.high - declared.low)
-    return None

@@ -10,12 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+Real = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
 
 @dataclass(frozen=True, eq=False)
 class Codes:
     """An integer for each row: equal for equal values, -1 if missing; all below `count` occur."""
 
-    codes: NDArray[np.int64]
+    codes: Whole
     count: int
 
 
@@ -27,9 +31,15 @@ def coded(array: Any, *, ordered: bool) -> Codes:
         >>> coded(pyarrow.array([30, None, 10, 30]), ordered=True).codes.tolist()
         [1, -1, 0, 1]
     """
-    if not ordered:
-        return _dictionary(array, ordered=False)
-    return _counted(array) or _sorted(array) or _dictionary(array, ordered=True)
+    if ordered and (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+        if (counted := _counted(array)) is not None:
+            return counted
+        codes = np.full(len(array), -1, np.int64)
+        present = array.is_valid().to_numpy(zero_copy_only=False)
+        numbers = pc.drop_null(array).to_numpy(zero_copy_only=False)
+        values, codes[present] = np.unique(numbers, return_inverse=True)
+        return Codes(codes, values.size)
+    return _dictionary(array, ordered=ordered)
 
 
 def _counted(array: Any) -> Codes | None:
@@ -44,32 +54,11 @@ def _counted(array: Any) -> Codes | None:
     wide = np.uint64 if pa.types.is_uint64(array.type) else np.int64
     codes = (values.astype(wide) - wide(ends["min"])).astype(np.int64)
     if array.null_count:
-        codes[_missing(array)] = -1
-    return _used(codes, span)
+        codes[array.is_null().to_numpy(zero_copy_only=False)] = -1
+    return used(codes, span)
 
 
-def _sorted(array: Any) -> Codes | None:
-    """Codes of numbers by sorting; None of types that numpy does not have."""
-    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
-        return None
-    codes = np.full(len(array), -1, np.int64)
-    if array.null_count == len(array):
-        return Codes(codes, 0)
-    values = pc.drop_null(array).to_numpy(zero_copy_only=False)
-    order = np.argsort(values)
-    ascending = values[order]
-    ranks = np.cumsum(np.append(False, ascending[1:] != ascending[:-1]))
-    rows = np.flatnonzero(~_missing(array))[order] if array.null_count else order
-    codes[rows] = ranks
-    return Codes(codes, int(ranks[-1]) + 1)
-
-
-def _missing(array: Any) -> NDArray[np.bool_]:
-    missing: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
-    return missing
-
-
-def _used(codes: NDArray[np.int64], span: int) -> Codes:
+def used(codes: Whole, span: int) -> Codes:
     """The same codes without gaps; -1 stays."""
     seen = np.zeros(span + 1, np.bool_)
     seen[codes] = True  # a missing value sets the last flag
@@ -114,4 +103,4 @@ def _dictionary(array: Any, *, ordered: bool) -> Codes:
         rank[order] = np.arange(count)
         rank[count] = -1
         codes = rank[codes]
-    return _used(codes, count)
+    return used(codes, count)

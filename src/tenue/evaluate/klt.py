@@ -16,7 +16,6 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..engine.contract import Numbers, Passes
 from ..engine.passes.sorted_runs import begins_of, whole_runs
@@ -24,15 +23,14 @@ from ..errors import refuse
 from ..schema import Bounded, Category, Column, Table
 from .check_result import Check, Confidential
 from .column_types import Values, column_of, typed
-from .factorize import Codes
-from .one_table.cell_equality import Cells, meant, merged_values, shown, word_codes
+from .factorize import Codes, Flags, Whole
+from .one_table.cell_equality import MERGED, Cells, meant, noted, shown, word_codes
 from .one_table.closeness import farthest, ratio
 from .one_table.count import Counts, Groups, counted, grouped
 from .one_table.diversity import distinct_values, holdings, least_effective, needed_values
 from .one_table.identifying_columns import unprotected
 from .rows import Rows
 
-Whole = NDArray[np.int64]
 Key = Callable[[Numbers], Sequence[Numbers]]
 RECORD = "record"
 
@@ -83,12 +81,10 @@ class Sizes:
 
     @property
     def rows(self) -> int:
-        """The number of rows of the table."""
         return int((self.sizes * self.times).sum())
 
     @property
     def groups(self) -> int:
-        """The number of groups."""
         return int(self.times.sum())
 
 
@@ -191,10 +187,10 @@ class Fold:
         self._farthest = (Fraction(-1), 0, 0)
         self._quotient: Fraction | None = Fraction(1)
 
-    def add(self, part: Part) -> NDArray[np.bool_]:
+    def add(self, part: Part) -> Flags:
         """Adds some groups; returns in which of them everybody shares a value."""
         counts, distinct, sizes = part.counts, part.distinct, part.sizes
-        alone: NDArray[np.bool_] = distinct == 1
+        alone: Flags = distinct == 1
         self._alone += int(alone.sum())
         self._rows_alone += int(sizes[alone].sum())
         self._least = min(self._least, int(distinct.min()))
@@ -245,7 +241,6 @@ class Asked:
     schema: Table | None
 
     def column(self, name: str) -> Column | None:
-        """The declaration of a column."""
         return column_of(self.schema, name)
 
     @property
@@ -279,7 +274,6 @@ class Loaded:
 
     @cached_property
     def columns(self) -> list[Values]:
-        """The confidential columns."""
         return [self._values(name, guess=True) for name in self._asked.wanted]
 
     @property
@@ -349,13 +343,6 @@ class Secret:
             return None
         return np.append(0, word_codes(pa.array(self.column.categories), self.column) + 1)
 
-    def key(self) -> Callable[[Numbers], Numbers]:
-        """The meaning of each row's value, 0 where it is missing."""
-        place, meanings = self.place, self.meanings()
-        if meanings is None:
-            return lambda rows: rows[:, place]
-        return lambda rows: meanings[rows[:, place]]
-
 
 def check_in_passes(
     passes: Passes,
@@ -376,7 +363,7 @@ def check_in_passes(
         loose: the columns that nothing protects.
     """
     found = evaluate(_Streamed(passes, groups, confidential))
-    notes = (*merged_values(found.merged), *unprotected(loose))
+    notes = (*noted(MERGED, found.merged), *unprotected(loose))
     return found.check(quasi_identifiers, notes=notes)
 
 
@@ -407,7 +394,11 @@ class _Streamed:
         return bool(np.unique(seen).size < seen.size)
 
     def _parts(self, secret: Secret) -> Iterator[Part]:
-        meaning, groups = secret.key(), self._groups
+        place, meanings, groups = secret.place, secret.meanings(), self._groups
+
+        def meaning(rows: Numbers) -> Numbers:
+            return rows[:, place] if meanings is None else meanings[rows[:, place]]
+
         every = [*self._passes.tally(lambda rows: [meaning(rows)])]
         values, totals = (np.concatenate(column) for column in zip(*every, strict=True))
         values, totals = values[values > 0], totals[values > 0]

@@ -16,14 +16,13 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ..engine.contract import Tallied
 from ..errors import Refused, refuse
 from ..schema import Bounded
 from ..schema.case_insensitive import names_a_person
 from .column_types import Values, counterexamples, is_text, one_array, typed
-from .factorize import Codes
+from .factorize import Codes, Whole
 from .klt import Asked, ConfidentialColumn, Part, Sizes, changed
 from .one_table import identifying_columns
 from .one_table.cell_equality import Cells, meant, shown
@@ -31,8 +30,6 @@ from .one_table.count import Groups, counted, grouped, total
 from .one_table.diversity import Holdings, distinct_values, holdings, needed_values
 from .one_table.functional_dependence import MOST_ROWS, Seen
 from .rows import Rows
-
-Whole = NDArray[np.int64]
 
 _MANY = 1 << 18
 """At least so many combinations are processed together."""
@@ -47,13 +44,10 @@ class _Combinations:
 
     @cached_property
     def times(self) -> Whole:
-        """The number of rows of each combination."""
-        times: Whole = self.table.columns[-1].to_numpy().astype(np.int64)
-        return times
+        return np.asarray(self.table.columns[-1].to_numpy(), np.int64)
 
     @property
     def sizes(self) -> Whole:
-        """The number of rows of each group."""
         return total(self.groups.labels, self.times, self.groups.count)
 
 
@@ -116,7 +110,6 @@ class Counted:
         return pa.concat_tables(parts)
 
     def names_rows(self, name: str) -> bool:
-        """Whether an undeclared column seems to name persons or rows."""
         if not self._there.can_tell(name):
             kind = self._there.some([name], 1, 1).column(0).type
             may_name = identifying_columns.may_name(kind)
@@ -133,7 +126,6 @@ class Counted:
             return False
 
     def found_by(self, name: str, rows: int) -> float:
-        """The share of rows that an intruder who knows this column finds."""
         if not self._there.can_tell(name):
             return identifying_columns.found_by(self._whole(name))
         return 0.0 if rows < 2 else self._there.different(name) / rows
@@ -269,7 +261,6 @@ class Counted:
 
 
 def _rows(values: pa.Table) -> int:
-    """The number of rows with these different values."""
     return int(values.column(1).to_numpy().sum())
 
 

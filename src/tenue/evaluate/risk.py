@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,20 +29,11 @@ from .two_tables.linkage import linked_share
 from .two_tables.swap_reidentification import Rematched
 
 
-class Disclosure(NamedTuple):
-    """Columns that follow from others.
-
-    determined: original values of changed columns, from columns that are released unchanged.
-    recomputed: columns that are released unchanged, from original values of quasi-identifiers that
-        were changed.
-    """
-
-    determined: tuple[Determined, ...]
-    recomputed: tuple[Determined, ...]
-
-
-def disclosure(attributes: list[Attribute], known: Collection[str]) -> Disclosure:
-    """The columns that follow from unchanged ones, and the unchanged ones from quasi-identifiers.
+def disclosure(
+    attributes: list[Attribute], known: Collection[str]
+) -> tuple[tuple[Determined, ...], tuple[Determined, ...]]:
+    """The changed columns whose original values follow from unchanged ones, and the unchanged ones
+    that follow from original values of changed quasi-identifiers.
 
     Parameters
         attributes: all columns of both tables, of any role.
@@ -56,11 +47,11 @@ def disclosure(attributes: list[Attribute], known: Collection[str]) -> Disclosur
     ]
     kept = [name for name in before if name not in changed]
     revealed = determined([before[name] for name in changed], [before[name] for name in kept])
-    hidden = [before[name] for name in before if name in known]
-    if not set(known).intersection(changed):
-        return Disclosure(tuple(revealed), ())
-    shown = [before[name] for name in kept if name not in known]
-    return Disclosure(tuple(revealed), tuple(determined(shown, hidden)))
+    recomputed: list[Determined] = []
+    if set(known).intersection(changed):
+        hidden = [before[name] for name in before if name in known]
+        recomputed = determined([before[name] for name in kept if name not in known], hidden)
+    return tuple(revealed), tuple(recomputed)
 
 
 def _seen(attribute: Attribute) -> Seen:
@@ -113,7 +104,7 @@ class Risk(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""
-        return {part.name: getattr(self, part.name) for part in fields(self)} | {
+        return vars(self) | {
             "check": None if self.check is None else self.check.to_dict(),
             "own_values": dict(self.own_values),
             "rematched": {name: asdict(one) for name, one in self.rematched.items()},
@@ -215,7 +206,7 @@ def risk_of(
     """
     known, secret = _named(attributes, quasi_identifiers), _named(attributes, confidential)
     numbers = numbers_among(secret)
-    found = disclosure(attributes, [attribute.name for attribute in known])
+    revealed, recomputed = disclosure(attributes, [attribute.name for attribute in known])
     return Risk(
         check=check,
         record_linkage=_linkage(attributes),
@@ -225,8 +216,8 @@ def risk_of(
         unchanged=_unchanged(secret) if secret else None,
         own_values=MappingProxyType({one.name: _unchanged([one]) for one in secret}),
         rows_tried=int(attributes[0].original.size),
-        determined=found.determined,
-        recomputed=found.recomputed,
+        determined=revealed,
+        recomputed=recomputed,
     )
 
 

@@ -292,11 +292,7 @@ class Chart:
 
     def to_altair(self) -> Any:
         """The chart as an Altair chart, to work on."""
-        try:
-            import altair
-        except ImportError:
-            raise refuse("report.charts-not-installed", package="altair") from None
-        return altair.Chart.from_dict(self.specification())
+        return _installed("altair", "altair").Chart.from_dict(self.specification())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a file, whose kind follows from the ending of its name."""
@@ -325,11 +321,14 @@ class Chart:
 
 
 def _converter() -> Any:
+    return _installed("vl_convert", "vl-convert-python")
+
+
+def _installed(module: str, package: str) -> Any:
     try:
-        import vl_convert
+        return importlib.import_module(module)
     except ImportError:
-        raise refuse("report.charts-not-installed", package="vl-convert-python") from None
-    return vl_convert
+        raise refuse("report.charts-not-installed", package=package) from None
 
 
 def can_draw() -> bool:

@@ -11,6 +11,7 @@ Guarantee
 
 from __future__ import annotations
 
+import abc
 import base64
 import hashlib
 import re
@@ -18,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
 
 from ..text import escaped
 from .chart import Chart, can_draw
@@ -90,28 +90,19 @@ class Drawn:
         return f"c{self._count}-"
 
 
-class Block(Protocol):
+class Block(abc.ABC):
     """A part of a section.
 
     holder: whether it was computed from the original.
     """
 
-    @property
-    def holder(self) -> bool: ...
+    holder: bool
 
+    @abc.abstractmethod
     def html(self, drawn: Drawn) -> str: ...
 
     def public(self) -> Sequence[Block]:
-        """The part of it that may leave."""
-        ...
-
-
-class _AllOrNothing:
-    """A block that leaves unchanged or not at all."""
-
-    holder: bool
-
-    def public(self: Any) -> Sequence[Block]:
+        """The part of it that may leave: by default all of it or nothing."""
         return [] if self.holder else [self]
 
 
@@ -121,7 +112,7 @@ def prose(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Paragraphs(_AllOrNothing):
+class Paragraphs(Block):
     """Sentences; `lead` for the most important one."""
 
     texts: Sequence[str]
@@ -134,7 +125,7 @@ class Paragraphs(_AllOrNothing):
 
 
 @dataclass(frozen=True)
-class Bullets(_AllOrNothing):
+class Bullets(Block):
     """A list; `alarm` for warnings."""
 
     texts: Sequence[str]
@@ -156,7 +147,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Cards(_AllOrNothing):
+class Cards(Block):
     """Numbers side by side."""
 
     cards: Sequence[Card]
@@ -172,7 +163,7 @@ class Cards(_AllOrNothing):
 
 
 @dataclass(frozen=True)
-class Grid(_AllOrNothing):
+class Grid(Block):
     """A table with a head; the first column names the row."""
 
     head: Sequence[str]
@@ -219,7 +210,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Figures:
+class Figures(Block):
     """Charts side by side, under one key of colours.
 
     instead: what is public instead, for figures for the holder.
@@ -233,9 +224,7 @@ class Figures:
     wide: bool = False
 
     def public(self) -> Sequence[Block]:
-        if not self.holder:
-            return [self]
-        return [Figures(self.instead)] if self.instead else []
+        return [Figures(self.instead)] if self.holder and self.instead else super().public()
 
     def html(self, drawn: Drawn) -> str:
         made = "".join(self._figure(figure, drawn) for figure in self.figures)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ _HEIGHT = 120
 _ROW = 34
 _MOST_HEATED = 24
 _FEW = 3
+"""An axis that counts so few groups has whole numbers as ticks."""
 _MOST_SIZES = 30
 _MOST_WRITTEN = 5
 """A heat map of so few columns has room for its numbers."""
@@ -121,12 +123,12 @@ def correlations(pairs: Mapping[tuple[str, str], float], what: str) -> Picture:
     return Picture("", [Panel(marks, x=axis, y=axis, width=side, height=side)], told=told)
 
 
-def shares(named: Sequence[tuple[str, float]], told: str, tone: str = "other") -> Picture:
+def shares(named: Sequence[tuple[str, float]], told: str) -> Picture:
     """Horizontal bars with their shares beside them."""
     names = _distinct([name for name, _ in named], 2 * _LONGEST)
     pairs = list(zip(names, (share for _, share in named), strict=True))
     top = max(*(share for _, share in pairs), 0.01)
-    marks: list[Mark] = [Lengths(pairs, tone)]
+    marks: list[Mark] = [Lengths(pairs, "other")]
     marks += [Words(percent(share), share, name, right=5) for name, share in pairs]
     x = Axis(low=0, high=1.35 * top, shown=False)
     panel = Panel(marks, x=x, y=Axis(names=names), width=WIDTH - 120, height=30 * len(names))
@@ -143,10 +145,9 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
     """
     low, high = min(sizes), max(sizes)
     step = max(1, -(-(high - low + 1) // _MOST_SIZES))
-    counted: dict[int, int] = {}
+    counted: Counter[int] = Counter()
     for size, groups in sizes.items():
-        place = (size - low) // step
-        counted[place] = counted.get(place, 0) + groups
+        counted[(size - low) // step] += groups
     bars = [
         (low + place * step - 0.42, low + (place + 1) * step - 0.58, float(groups))
         for place, groups in sorted(counted.items())
@@ -157,7 +158,8 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
     if k is not None:
         named = Words(f"k = {k}", k - 0.5, None, "other", down=-9)  # off the grid
         marks += [Rule(k - 0.5, tone="other"), named]
-    top = 1.12 * max(counted.values())
+    most = max(counted.values())
+    few = tuple(map(float, range(most + 1))) if most <= _FEW else ()
     panel = Panel(
         marks,
         x=Axis(
@@ -167,14 +169,9 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
             ticks=tuple(map(float, ticks)),
             write=",d",
         ),
-        y=Axis(low=0, high=top, grid=True, write="~s", ticks=_few(max(counted.values()))),
+        y=Axis(low=0, high=1.12 * most, grid=True, write="~s", ticks=few),
         width=WIDTH - 60,
         height=_HEIGHT,
     )
     told = f"Groups have {shortly(low)} to {shortly(high)} units"
     return Picture(title, [panel], told=told)
-
-
-def _few(most: int) -> tuple[float, ...]:
-    """The ticks of an axis that counts few things: whole numbers. None for many."""
-    return tuple(map(float, range(most + 1))) if most <= _FEW else ()

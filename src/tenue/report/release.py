@@ -85,12 +85,18 @@ def release_document(facts: ReleaseFacts) -> Document:
     """The whole report; its `public()` is what may leave."""
     warnings = [Bullets(facts.warnings, holder=True, alarm=True)] if facts.warnings else []
     history = [Bullets(facts.history, holder=True)] if facts.history else []
+    risk: list[Block] = [] if facts.risk is None else risk_blocks(facts.risk)
+    if risk and facts.remarks:
+        risk.append(Paragraphs(facts.remarks, holder=True))
+    utility: list[Block] = []
+    if facts.utility is not None:
+        utility = [*loss_blocks(facts.utility), Paragraphs([AGAINST], holder=True)]
     sections = [
         *([] if facts.certificate is None else _promise(facts.certificate)),
         Section("Warnings before release", warnings),
-        Section("Disclosure risk", _risk(facts)),
+        Section("Disclosure risk", risk),
         Section("Equivalence classes", _classes(facts)),
-        Section("Utility", _utility(facts)),
+        Section("Utility", utility),
         Section("Distributions of the columns", _columns(facts)),
         *facts.more,
         Section("What was done", history),
@@ -106,7 +112,6 @@ def release_document(facts: ReleaseFacts) -> Document:
 
 
 def unit_text(certificate: Certificate) -> str:
-    """What a unit is."""
     unit = certificate.unit
     return "a row" if unit == RECORD else f"all rows with the same `{unit}`"
 
@@ -129,13 +134,6 @@ def _promise(certificate: Certificate) -> list[Section]:
     ]
 
 
-def _risk(facts: ReleaseFacts) -> list[Block]:
-    if facts.risk is None:
-        return []
-    remarks = [Paragraphs(facts.remarks, holder=True)] if facts.remarks else []
-    return [*risk_blocks(facts.risk), *remarks]
-
-
 def _classes(facts: ReleaseFacts) -> list[Block]:
     """k, l and t follow from the release alone, unless it does not name the persons counted."""
     blocks: list[Block] = []
@@ -151,12 +149,6 @@ def _classes(facts: ReleaseFacts) -> list[Block]:
     if facts.sizes:
         blocks.append(size_figures(facts.sizes, facts.k))
     return blocks
-
-
-def _utility(facts: ReleaseFacts) -> list[Block]:
-    if facts.utility is None:
-        return []
-    return [*loss_blocks(facts.utility), Paragraphs([AGAINST], holder=True)]
 
 
 def _columns(facts: ReleaseFacts) -> list[Block]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import singledispatch
 
 from ..evaluate.check_result import Check
@@ -152,17 +151,18 @@ def distribution_blocks(
             with representative values, which may be those of people.
     """
     # of an interval, the midpoint would be somebody's value
-    numbers = [one.name for one in released if one.edges and not one.spread]
+    numbers = {one.name.lower() for one in released if one.edges and not one.spread}
     alone, both = _marginals(released), _marginals(compared)
-    after, before = _correlations(correlation)
-    public = _correlations(_among(correlation, numbers))[0]
-    shown = [public] if public else []
+    pairs = {} if correlation is None else correlation.pairs
+    public = {pair: both for pair, both in pairs.items() if {n.lower() for n in pair} <= numbers}
+    shown = _correlations(public, "release", 1)
     blocks: list[Block]
     if compared:
         key = [(BEFORE, "original"), (AFTER, "release")]
         blocks = [Figures(both, True, key, instead=alone)]
-        if before and after:
-            blocks.append(Figures([before, after], True, instead=shown))
+        if pairs:
+            maps = [*_correlations(pairs, "original", 0), *_correlations(pairs, "release", 1)]
+            blocks.append(Figures(maps, True, instead=shown))
     else:
         blocks = [Figures(alone), *([Figures(shown)] if shown else [])]
     if len(released) > _MOST_COLUMNS:
@@ -196,32 +196,19 @@ def _remark(one: Marginal) -> str:
 
 
 def _correlations(
-    found: CorrelationDifference | None,
-) -> tuple[Figure, Figure] | tuple[None, None]:
-    """Heat maps of the release and of the original."""
-    if found is None:
-        return None, None
-    made = []
-    for place, what in ((1, "in the release"), (0, "in the original")):
-        pairs = {names: both[place] for names, both in found.pairs.items()}
-        rows = [
-            [" and ".join(f"`{name}`" for name in names), shortly(share)]
-            for names, share in pairs.items()
-        ]
-        caption = f"Correlations {what}: blue positive, red negative"
-        picture = correlations(pairs, what)
-        made.append(Figure(picture, caption, Grid(["columns", "correlation"], rows)))
-    return made[0], made[1]
-
-
-def _among(
-    found: CorrelationDifference | None, names: Sequence[str]
-) -> CorrelationDifference | None:
-    """The correlations of these columns alone; None if there are none."""
-    known = {name.lower() for name in names}
-    pairs = {} if found is None else found.pairs
-    kept = {pair: both for pair, both in pairs.items() if {n.lower() for n in pair} <= known}
-    return replace(found, pairs=kept) if found is not None and kept else None
+    pairs: Mapping[tuple[str, str], tuple[float, float]], table: str, place: int
+) -> list[Figure]:
+    """The heat map of one table, whose correlations have this place in a pair; none without any."""
+    if not pairs:
+        return []
+    side = {names: both[place] for names, both in pairs.items()}
+    rows = [
+        [" and ".join(f"`{name}`" for name in names), shortly(share)]
+        for names, share in side.items()
+    ]
+    caption = f"Correlations in the {table}: blue positive, red negative"
+    picture = correlations(side, f"in the {table}")
+    return [Figure(picture, caption, Grid(["columns", "correlation"], rows))]
 
 
 @singledispatch
@@ -249,11 +236,7 @@ def _(found: Utility) -> list[Block]:
     ]
     values = dict(found.relative_by_column)
     rows = [
-        [f"`{one.name}`"]
-        + [
-            "" if cell is None else _distance(cell)
-            for cell in (values[one.name], one.mean, one.variance, one.quantiles, one.histogram)
-        ]
+        (one.name, values[one.name], one.mean, one.variance, one.quantiles, one.histogram)
         for one in found.columns
     ]
     text = (
@@ -261,7 +244,7 @@ def _(found: Utility) -> list[Block]:
         "domain, mean and variance relative to themselves, shares in total variation distance."
     )
     head = ["column", "values", "mean", "variance", "quantiles", "shares"]
-    return _table_of_changes(cards, head, rows, text)
+    return _table_of_changes(cards, head, rows, _distance, text)
 
 
 @loss_blocks.register
@@ -281,29 +264,28 @@ def _(found: Likeness) -> list[Block]:
         cards.append(Card("Joint distribution", shortly(found.sliced), meaning))
     cards += _of_correlation(found.correlation)
     apart = dict(found.kolmogorov)
-    rows = [
-        [f"`{one.name}`"]
-        + [
-            "" if cell is None else shortly(cell)
-            for cell in (one.quantiles, apart.get(one.name), one.histogram)
-        ]
-        for one in found.columns
-    ]
+    rows = [(one.name, one.quantiles, apart.get(one.name), one.histogram) for one in found.columns]
     text = (
         "The change of each column, 0 is best: quantiles relative to the width of the domain, the "
         "largest difference of cumulative shares, shares in total variation distance."
     )
-    return _table_of_changes(cards, ["column", "quantiles", "cumulative", "shares"], rows, text)
+    head = ["column", "quantiles", "cumulative", "shares"]
+    return _table_of_changes(cards, head, rows, shortly, text)
 
 
 def _table_of_changes(
-    cards: Sequence[Card], head: Sequence[str], rows: Sequence[Sequence[str]], text: str
+    cards: Sequence[Card],
+    head: Sequence[str],
+    rows: Sequence[tuple[str, *tuple[float | None, ...]]],
+    written: Callable[[float], str],
+    text: str,
 ) -> list[Block]:
-    return [
-        Cards(cards, holder=True),
-        Grid(head, rows, holder=True),
-        Paragraphs([text], holder=True),
+    shown = [
+        [f"`{name}`", *("" if cell is None else written(cell) for cell in cells)]
+        for name, *cells in rows
     ]
+    blocks: list[Block] = [Cards(cards, holder=True), Grid(head, shown, holder=True)]
+    return [*blocks, Paragraphs([text], holder=True)]
 
 
 def _of_correlation(found: CorrelationDifference | None) -> list[Card]:

@@ -31,13 +31,13 @@ from tenue.errors import InvalidArgument, InvalidTable, Refused, Unreachable
 
 
 def verb(
-    table: Annotated[Path, Argument(help="A file.")],
-    size: Annotated[str, Option("-k", "--size", help="How many.", value="N", group="Sizes")],
-    last: Annotated[int, Option(help="So many.", least=0)] = 10,
-    out_file: Annotated[Path | None, Option(help="Where to.")] = None,
-    override: Annotated[list[str] | None, Option(help="What is let through.")] = None,
-    fresh: Annotated[bool, Option("--fresh", help="Anew.")] = False,
-    purpose: Annotated[Literal["ask", "both"], Option("--for", help="What for.")] = "both",
+    table: Annotated[Path, Argument("A file.")],
+    size: Annotated[str, Option("How many.", names=("-k", "--size"), value="N", group="Sizes")],
+    last: Annotated[int, Option("So many.", least=0)] = 10,
+    out_file: Annotated[Path | None, Option("Where to.")] = None,
+    override: Annotated[list[str] | None, Option("What is let through.")] = None,
+    fresh: Annotated[bool, Option("Anew.", names=("--fresh",))] = False,
+    purpose: Annotated[Literal["ask", "both"], Option("What for.", names=("--for",))] = "both",
 ) -> None:
     """Do it. Then more.
 

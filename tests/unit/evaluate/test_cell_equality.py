@@ -14,8 +14,15 @@ import pytest
 import tenue as tn
 from tenue.errors import InvalidTable
 from tenue.evaluate.column_types import typed
-from tenue.evaluate.one_table import cell_equality
-from tenue.evaluate.one_table.cell_equality import meant, shown, word_codes
+from tenue.evaluate.one_table.cell_equality import (
+    MERGED,
+    RENAMED,
+    RESPELLED,
+    meant,
+    noted,
+    shown,
+    word_codes,
+)
 from tenue.evaluate.one_table.interval_values import Domain, anything, interval, one_of
 from tenue.schema import Schema
 from unit.evaluate.stated import AGE, schema
@@ -193,12 +200,10 @@ def test_a_release_counts_values_as_check_does() -> None:
     assert (release.risk.check.k, release.risk.check.l) == (6, 2)
 
 
-@pytest.mark.parametrize(
-    "say", [cell_equality.respelled, cell_equality.renamed, cell_equality.merged_values]
-)
-def test_a_note_names_its_columns(say: type[list[str]]) -> None:
-    assert say([]) == []
-    (text,) = say(["age", "zip"])
+@pytest.mark.parametrize("note", [RESPELLED, RENAMED, MERGED])
+def test_a_note_names_its_columns(note: str) -> None:
+    assert noted(note, []) == []
+    (text,) = noted(note, ["age", "zip"])
     assert "`age`, `zip`" in text
 
 

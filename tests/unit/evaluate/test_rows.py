@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import tenue as tn
 from tenue.errors import InvalidArgument, InvalidTable, Refused
-from tenue.evaluate.column_types import counterexamples, domain, typed
+from tenue.evaluate.column_types import counterexamples, typed
 from tenue.evaluate.factorize import coded
 from tenue.evaluate.one_table.cell_equality import shown
 from tenue.evaluate.rows import open_rows
@@ -328,9 +328,6 @@ def test_times_count_days_or_seconds() -> None:
         moment = read(pa.array([dt.datetime(1970, 1, 1, 0, 1), None], pa.timestamp(unit)))
         assert moment.numbers()[0] == 60
         assert np.isnan(moment.numbers()[1])
-    assert domain(declared(**DAYS)) == 365
-    assert domain(declared(**TIMES)) == 86400
-    assert domain(declared(**ILL)) is None
 
 
 def test_what_cannot_be_measured_is_refused() -> None:

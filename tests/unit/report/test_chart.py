@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import itertools
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -256,14 +256,8 @@ def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_it_says_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = builtins.__import__
-
-    def lacking(name: str, *args: Any, **given: Any) -> Any:
-        if name.split(".")[0] in ("vl_convert", "altair"):
-            raise ImportError(name)
-        return plain(name, *args, **given)
-
-    monkeypatch.setattr(builtins, "__import__", lacking)
+    for package in ("vl_convert", "altair"):
+        monkeypatch.setitem(sys.modules, package, None)
     for draw in (Chart(PICTURE).svg, Chart(PICTURE).png, Chart(PICTURE).to_altair):
         with pytest.raises(tn.Refused, match=r"pip install .tenue\[report\]"):
             draw()

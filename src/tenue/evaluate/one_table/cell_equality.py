@@ -12,20 +12,19 @@ and false as the engine reads them. In a text file a cell of spaces only is miss
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ...schema import Boolean, Category, Column
 from ...text import named
-from ..column_types import Values, is_text, kind_of, one_array
-from ..factorize import Codes, coded
+from ..column_types import Values, is_text, kind_of, one_array, stated_missing
+from ..factorize import Codes, Whole, coded
 
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
 # each is applied to what the one before has made: +07.50 becomes 7.5
@@ -41,8 +40,6 @@ _MIDNIGHT = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})[t ]00:00(?::00(?:\.0+)?)?(?:z|\+00:0
 _TRUE = ("1", "true", "t", "yes", "y")
 _FALSE = ("0", "false", "f", "no", "n")
 _VALUE = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$"
-
-Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +91,7 @@ def _fills_a_blank(array: Any, declared: Column | None) -> bool:
     """Whether there are missing values beside the value that the schema declares for them."""
     if declared is None or declared.missing is None or not array.null_count:
         return False
-    value: Any = declared.missing
-    if isinstance(value, Fraction):
-        value = int(value) if value.denominator == 1 else float(value)
+    value = stated_missing(declared)
     values = pc.drop_null(pc.unique(array)).to_pylist()
     return value in values or str(value) in values
 
@@ -169,34 +164,22 @@ def word_codes(words: Any, declared: Column | None) -> Whole:
     return codes
 
 
-def _noted(text: str, names: list[str]) -> list[str]:
+RESPELLED = (
+    "Some values of {} are written in more than one way, such as 7 and 07, or a missing value "
+    "and the value declared for it. An intruder can distinguish them, so they count as "
+    "different; k may be larger if they are written alike."
+)
+RENAMED = (
+    "Some values of {} may be two spellings of one person's name, such as 17 and 017, or Ann "
+    "and ann. Names are compared as stored, so each spelling counts as a person: k and l may "
+    "be smaller."
+)
+MERGED = (
+    "Some values of {} are written in more than one way, such as flu and Flu, or 7 and 7.0. "
+    "They have the same meaning, so they count as one for l and t."
+)
+
+
+def noted(text: str, names: Sequence[str]) -> list[str]:
+    """One of these notes about some columns; none about no column."""
     return [text.format(named(names))] if names else []
-
-
-def respelled(names: list[str]) -> list[str]:
-    """The note about quasi-identifiers that are written in more than one way."""
-    return _noted(
-        "Some values of {} are written in more than one way, such as 7 and 07, or a missing value "
-        "and the value declared for it. An intruder can distinguish them, so they count as "
-        "different; k may be larger if they are written alike.",
-        names,
-    )
-
-
-def renamed(names: list[str]) -> list[str]:
-    """The note about names of persons that may be written in more than one way."""
-    return _noted(
-        "Some values of {} may be two spellings of one person's name, such as 17 and 017, or Ann "
-        "and ann. Names are compared as stored, so each spelling counts as a person: k and l may "
-        "be smaller.",
-        names,
-    )
-
-
-def merged_values(names: list[str]) -> list[str]:
-    """The note about confidential values that count as one though written differently."""
-    return _noted(
-        "Some values of {} are written in more than one way, such as flu and Flu, or 7 and 7.0. "
-        "They have the same meaning, so they count as one for l and t.",
-        names,
-    )

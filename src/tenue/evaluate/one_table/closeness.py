@@ -9,11 +9,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..factorize import Flags, Whole
 from .count import Counts
-
-Whole = NDArray[np.int64]
 
 _SAFE = 2**62
 _NEAR = 1 - 1e-12
@@ -54,7 +52,7 @@ def farthest(counts: Counts, *, ordered: bool) -> tuple[Fraction, Whole]:
     return exact[best], counts.filled[np.flatnonzero(chosen)]
 
 
-def beyond(counts: Counts, limit: Fraction, *, ordered: bool) -> NDArray[np.bool_]:
+def beyond(counts: Counts, limit: Fraction, *, ordered: bool) -> Flags:
     """Whether each group is farther from the whole table than a limit, exactly.
 
     Parameters
@@ -100,8 +98,7 @@ def _overtaken(below: Whole, shares: Whole, n: int) -> Whole:
     """How many cumulative counts are at most each of these numbers of rows, of n."""
     if n > 4 * shares.size + 1000:
         return np.searchsorted(below, shares, side="right")
-    found: Whole = np.cumsum(np.bincount(below, minlength=n + 1))[shares]
-    return found
+    return np.cumsum(np.bincount(below, minlength=n + 1))[shares]
 
 
 def _unrelated(counts: Counts) -> Whole:
@@ -109,8 +106,7 @@ def _unrelated(counts: Counts) -> Whole:
     inside = counts.times * counts.rows
     outside = counts.totals[counts.value] * counts.sizes[counts.group]
     # the surplus of p over q equals that of q over p, and p exceeds q only at values of the group
-    surplus: Whole = np.add.reduceat(np.maximum(inside - outside, 0), counts.starts)
-    return surplus
+    return np.add.reduceat(np.maximum(inside - outside, 0), counts.starts)
 
 
 def _line(counts: Counts) -> Whole:

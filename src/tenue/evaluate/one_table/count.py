@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..factorize import Codes
-
-Whole = NDArray[np.int64]
+from ..factorize import Codes, Whole
 
 _LARGEST_KEY = 2**62
 
@@ -29,8 +26,14 @@ class Groups:
 
     @cached_property
     def sizes(self) -> Whole:
-        """The number of rows of each group."""
         return np.bincount(self.labels, minlength=self.count)
+
+    @cached_property
+    def heads(self) -> Whole:
+        """The first row of each group."""
+        heads = np.empty(self.count, np.int64)
+        heads[self.labels[::-1]] = np.arange(self.labels.size)[::-1]
+        return heads
 
     def units(self, unit: Codes) -> Whole:
         """The number of different units of each group; missing ones are one and the same."""

@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..factorize import Codes
+from ..factorize import Codes, Real, Whole
 from .count import Counts, Groups, counted, grouped
-
-Whole = NDArray[np.int64]
 
 _NEAR = 1e-9
 
@@ -29,10 +26,10 @@ def distinct_values(counts: Counts) -> Whole:
     return np.maximum(counts.distinct, 1)
 
 
-def effective_values(counts: Counts, most: Whole | None = None) -> NDArray[np.float64]:
+def effective_values(counts: Counts, most: Whole) -> Real:
     """The exponential of the entropy of each group's values: that of so many equally frequent ones.
 
-    Between 1 and the number of different values, or `most`. A table is entropy l-diverse for every
+    Between 1 and `most`. A table is entropy l-diverse for every
     l up to the least of them.
     """
     effective = np.ones(counts.sizes.size)
@@ -40,9 +37,7 @@ def effective_values(counts: Counts, most: Whole | None = None) -> NDArray[np.fl
         sizes = counts.sizes[counts.filled]
         inner = np.add.reduceat(counts.times * np.log(counts.times), counts.starts)
         effective[counts.filled] = np.exp(np.log(sizes) - inner / sizes)
-    limit = distinct_values(counts) if most is None else most
-    bounded: NDArray[np.float64] = np.clip(effective, 1, limit)
-    return bounded
+    return np.clip(effective, 1, most)
 
 
 def least_effective(counts: Counts, most: Whole) -> float:
@@ -82,12 +77,10 @@ def holdings(groups: Groups, values: Codes, unit: Codes) -> Holdings:
         return Holdings(Groups(labels, groups.count), Codes(codes, values.count), Groups(labels, 0))
     who = grouped([Codes(labels, groups.count), Codes(unit.codes[present], unit.count)], codes.size)
     entries = grouped([Codes(who.labels, who.count), Codes(codes, values.count)], codes.size)
-    first = np.empty(entries.count, np.int64)
-    first[entries.labels[::-1]] = np.arange(codes.size)[::-1]
     return Holdings(
-        Groups(labels[first], groups.count),
-        Codes(codes[first], values.count),
-        Groups(who.labels[first], who.count),
+        Groups(labels[entries.heads], groups.count),
+        Codes(codes[entries.heads], values.count),
+        Groups(who.labels[entries.heads], who.count),
     )
 
 

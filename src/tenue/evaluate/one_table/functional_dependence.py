@@ -13,16 +13,12 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import Refused
 from ...text import named, percent, shortly
 from ..column_types import Values
-from ..factorize import Codes
+from ..factorize import Codes, Real, used
 from .count import counted, grouped
-
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 LINEAR = 0.99
 """The R² from which a number follows from others: residuals have a tenth of its spread."""
@@ -79,9 +75,7 @@ class Seen:
 
     def only(self, rows: slice) -> Seen:
         """These rows of the column."""
-        found, codes = np.unique(self.codes.codes[rows], return_inverse=True)
-        blank = int(found.size > 0 and found[0] < 0)
-        kept = Codes(codes.astype(np.int64).reshape(-1) - blank, found.size - blank)
+        kept = used(self.codes.codes[rows], self.codes.count)
         return Seen(self.name, kept, None if self.line is None else self.line[rows])
 
     @cached_property

@@ -15,17 +15,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arguments import moderate
 from ...errors import refuse
-from ...schema import Category, Column, Date, Table
+from ...schema import Bounded, Category, Column, Date, Table
 from ...taxonomy import Taxonomy
-from ..column_types import Values, column_of, domain, typed
+from ..column_types import Values, column_of, typed
+from ..factorize import Real, Whole
 from ..rows import Rows, open_rows
 
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
 Names = Iterable[str | int] | None
 
 _MOST_WORDS = 4000
@@ -97,7 +95,6 @@ class Nominal:
 
     @property
     def count(self) -> int:
-        """The number of words."""
         return len(self.words)
 
     @cached_property
@@ -118,8 +115,7 @@ class Nominal:
             apart = np.where(one == other, 0.0, _FLAT / scale)
         else:
             apart = self.distances[one, other] / scale
-        squares: Real = apart * apart
-        return squares
+        return apart * apart
 
     def _semantic(self, taxonomy: Taxonomy) -> Real:
         if self.count > _MOST_WORDS:
@@ -134,8 +130,7 @@ class Nominal:
         common = member @ member.T
         sizes = member.sum(axis=1)
         union = sizes[:, None] + sizes[None, :] - common
-        semantic: Real = np.log2((2 * union - common) / union)
-        return semantic
+        return np.asarray(np.log2((2 * union - common) / union))
 
 
 Attribute = Numeric | Nominal
@@ -219,9 +214,10 @@ def _chosen(
 def _attribute(left: Values, right: Values, declared: Column | None, *, recoded: bool) -> Attribute:
     if left.kind == right.kind and left.kind != "category":
         days = isinstance(declared, Date) or (declared is None and left.days and right.days)
+        width = float(declared.high - declared.low) if isinstance(declared, Bounded) else None
         origin = left.least_of_large or right.least_of_large
         one, other = (side.numbers(days=days, origin=origin) for side in (left, right))
-        return Numeric(left.name, one, other, domain(declared), left.kind == "time", origin)
+        return Numeric(left.name, one, other, width, left.kind == "time", origin)
     sides = left.words(), right.words()
     words = sorted({word for side in sides for word in side if word is not None})
     taxonomy = declared.taxonomy if isinstance(declared, Category) else None

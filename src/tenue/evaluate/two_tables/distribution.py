@@ -12,12 +12,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ...arguments import checked_call, whole
 from ...errors import Refused
@@ -26,11 +25,10 @@ from ...text import shortly
 from ..check import schema_of
 from ..check_result import plain
 from ..column_types import Values, column_of, decoded, typed
+from ..factorize import Real
 from ..one_table.interval_values import ends
 from ..rows import Rows, open_rows
 from .attributes import Attribute, Names, Numeric, paired
-
-Real = NDArray[np.float64]
 
 BINS = 24
 MOST_WORDS = 12
@@ -38,7 +36,6 @@ OTHERS, MISSING = "(others)", "(missing)"
 _ZERO = datetime.datetime(1970, 1, 1)
 _DAY = 24 * 60 * 60
 _QUANTILES = 1000
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,10 +174,8 @@ class Spread:
         """The share of rows in each bin; an interval of length 0 in doubles is at its lower end."""
         length = self.high - self.low
         width = np.where(length > 0, length, 1)
-        below = []
-        for edge in edges:
-            part = np.where(length > 0, (edge - self.low) / width, edge > self.low)
-            below.append(float(np.clip(part, 0, 1) @ self.share))
+        parts = (np.where(length > 0, (at - self.low) / width, at > self.low) for at in edges)
+        below = [float(np.clip(part, 0, 1) @ self.share) for part in parts]
         return tuple(np.diff(below).tolist())
 
 
@@ -318,9 +313,16 @@ def _marginal(after: Values, before: Values | None, column: Column | None) -> Ma
     return _of_words(sides) if after.kind == "category" else _of_numbers(sides)
 
 
-def _and_before(sides: Sequence[T]) -> tuple[T, T | None]:
-    """Of the release and of the original, if there is one."""
-    return sides[0], sides[1] if len(sides) > 1 else None
+def _beside(
+    shares: Sequence[tuple[float, ...]], missing: Sequence[float], **facts: Any
+) -> Marginal:
+    """The distribution in the release, and in the original if there is one."""
+    return Marginal(
+        after=shares[0],
+        before=shares[1] if len(shares) > 1 else None,
+        missing=(missing[0], missing[1] if len(missing) > 1 else None),
+        **facts,
+    )
 
 
 def _of_numbers(columns: Sequence[Values]) -> Marginal:
@@ -329,17 +331,9 @@ def _of_numbers(columns: Sequence[Values]) -> Marginal:
     time = columns[0].kind == "time"
     edges = _edges(present, _DAY if time and columns[0].days else 1)
     pairs = list(zip(present, sides, strict=True))
-    after, before = _and_before(
-        [tuple((np.histogram(some, edges)[0] / side.size).tolist()) for some, side in pairs]
-    )
-    return Marginal(
-        name=columns[0].name,
-        edges=tuple(edges.tolist()),
-        after=after,
-        before=before,
-        time=time,
-        missing=_and_before([1 - some.size / side.size for some, side in pairs]),
-    )
+    shares = [tuple((np.histogram(some, edges)[0] / side.size).tolist()) for some, side in pairs]
+    missing = [1 - some.size / side.size for some, side in pairs]
+    return _beside(shares, missing, name=columns[0].name, edges=tuple(edges.tolist()), time=time)
 
 
 def _of_intervals(name: str, column: Bounded, after: Spread, before: Spread | None) -> Marginal:
@@ -347,16 +341,9 @@ def _of_intervals(name: str, column: Bounded, after: Spread, before: Spread | No
     low = min(side.low.min() for side in sides)
     high = max(side.high.max() for side in sides)
     edges = np.linspace(low, high, BINS + 1)
-    shares = _and_before([side.shares(edges) for side in sides])
-    return Marginal(
-        name=name,
-        edges=tuple(edges.tolist()),
-        after=shares[0],
-        before=shares[1],
-        time=column.type != "number",
-        missing=_and_before([side.missing for side in sides]),
-        spread=True,
-    )
+    shares, missing = [side.shares(edges) for side in sides], [side.missing for side in sides]
+    ends, time = tuple(edges.tolist()), column.type != "number"
+    return _beside(shares, missing, name=name, edges=ends, time=time, spread=True)
 
 
 def _edges(sides: Sequence[Real], step: float) -> Real:
@@ -401,12 +388,4 @@ def _of_words(columns: Sequence[Values]) -> Marginal:
         listed = [side.get(word, 0.0) for word in most]
         listed += [sum(side.get(word, 0.0) for word in rest)] if rest else []
         shares.append(tuple(listed + ([gone] if any(missing) else [])))
-    after, before = _and_before(shares)
-    return Marginal(
-        name=columns[0].name,
-        edges=(),
-        categories=tuple(words),
-        after=after,
-        before=before,
-        missing=_and_before(missing),
-    )
+    return _beside(shares, missing, name=columns[0].name, edges=(), categories=tuple(words))

@@ -17,18 +17,15 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arguments import checked_call, whole
 from ...text import percent, shortly
 from ..check import schema_of
 from ..check_result import Printed
+from ..factorize import Real, Whole
 from .attributes import Attribute, Names, Numeric, paired
 from .distribution import Moved, moved, moved_as_json, total_variation
-from .information_loss import CorrelationDifference, correlation_of
-
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from .information_loss import CorrelationDifference, correlation_of, standard
 
 _MOST_WORDS = 50
 _MOST_CROSSED = 20
@@ -94,8 +91,8 @@ def propensity(original: object, masked: object, columns: Names = None) -> Prope
 def propensity_of(attributes: list[Attribute]) -> Propensity:
     """The same, of attributes."""
     size = attributes[0].original.size
-    width = sum(map(len, _features(attributes, _stride(size, _MOST_ROWS))))
-    step = _stride(size, min(_MOST_ROWS, max(1, _MOST_CELLS // (2 * (width + 1)))))
+    width = sum(map(len, _features(attributes, -(-size // _MOST_ROWS))))
+    step = -(-size // min(_MOST_ROWS, max(1, _MOST_CELLS // (2 * (width + 1)))))
     own, crossed = _features(attributes, step)
     rows = attributes[0].original[::step].size
     design = np.column_stack([np.ones(2 * rows), *own, *crossed])
@@ -107,21 +104,17 @@ def propensity_of(attributes: list[Attribute]) -> Propensity:
     return Propensity(score=score, ratio=score / by_chance if by_chance else 0.0)
 
 
-def _stride(rows: int, most: int) -> int:
-    return -(-rows // most)
-
-
 def _features(attributes: Sequence[Attribute], step: int) -> tuple[list[Real], list[Real]]:
     """Features of single columns; and squares and products."""
     own, leading, squares = [], [], []
     for attribute in attributes:
         found = _of_column(attribute, step)
         own += found
-        leading += [_standard(column) for column in found[:1]]
+        leading += [standard(column) for column in found[:1]]
         if isinstance(attribute, Numeric) and found:
-            squares.append(_standard(leading[-1] ** 2))
+            squares.append(standard(leading[-1] ** 2))
     pairs = combinations(leading[:_MOST_CROSSED], 2)
-    return own, squares + [_standard(one * other) for one, other in pairs]
+    return own, squares + [standard(one * other) for one, other in pairs]
 
 
 def _of_column(attribute: Attribute, step: int) -> list[Real]:
@@ -138,13 +131,7 @@ def _of_column(attribute: Attribute, step: int) -> list[Real]:
         return flags
     scaled = both / np.abs(both[~gone]).max()
     filled = np.where(gone, scaled[~gone].mean(), scaled)
-    return [_standard(filled), *flags]
-
-
-def _standard(column: Real) -> Real:
-    spread = float(column.std())
-    found: Real = (column - column.mean()) / (spread or 1.0)
-    return found
+    return [standard(filled), *flags]
 
 
 def _fitted(design: Real, masked: Real) -> Real:

@@ -8,11 +8,11 @@ from itertools import combinations
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arguments import checked_call, exact
 from ...errors import refuse
 from ..check import schema_of
+from ..factorize import Real
 from .attributes import Attribute, Names, Numeric, paired
 
 
@@ -137,7 +137,12 @@ def correlation_of(attributes: list[Attribute]) -> CorrelationDifference | None:
     return CorrelationDifference(mean=float(apart.mean()), sd=float(apart.std()), pairs=pairs)
 
 
-def _correlations(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+def standard(values: Real) -> Real:
+    """The values with mean 0 and standard deviation 1; those that do not vary become 0."""
+    return np.asarray((values - values.mean()) / (float(values.std()) or 1.0))
+
+
+def _correlations(columns: list[Real]) -> Real:
     """Of every two columns, in the order of `combinations`."""
     matrix = np.stack([column / (np.nanmax(np.abs(column), initial=0) or 1) for column in columns])
     if np.isnan(matrix).any():
@@ -148,11 +153,11 @@ def _correlations(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     lengths = np.sqrt((centred * centred).sum(axis=1))
     lengths[lengths == 0] = 1
     unit = centred / lengths[:, None]
-    found: NDArray[np.float64] = np.clip(unit @ unit.T, -1, 1)
+    found: Real = np.clip(unit @ unit.T, -1, 1)
     return found[np.triu_indices(len(columns), 1)]
 
 
-def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+def _correlation(one: Real, other: Real) -> float:
     present = ~(np.isnan(one) | np.isnan(other))
     if not present.any():
         return 0.0

@@ -17,18 +17,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arguments import checked_call
 from ...errors import refuse
 from ..check import schema_of
-from ..factorize import Codes
+from ..factorize import Codes, Flags, Real, Whole
 from ..one_table.count import Groups, grouped
 from .attributes import Attribute, Names, Nominal, Numeric, divisors, paired
-
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 _ROOM = 64
 _MOST_BOUNDS = 2**24
@@ -119,12 +114,7 @@ class Words(Axis):
         original_blocks = [np.unique(self.attribute.original[rows]) for rows in blocks]
         nearest = np.array([squares[:, words].min(axis=1) for words in original_blocks])
         masked_blocks = [np.unique(self.attribute.masked[rows]) for rows in asked]
-
-        def least(block: int) -> Real:
-            found: Real = nearest[:, masked_blocks[block]].min(axis=1)
-            return found
-
-        return least
+        return lambda block: np.asarray(nearest[:, masked_blocks[block]].min(axis=1))
 
 
 def leaves(axes: Sequence[Axis], rows: Whole, *, masked: bool) -> list[Whole]:
@@ -212,7 +202,7 @@ def linked_share(attributes: list[Attribute], scale: list[float]) -> Fraction:
     np.minimum.at(nearest, masked.labels, own)
     nearest = nearest[masked.labels]
     ties = np.zeros(rows.size, np.int64)
-    heads = _one_row_each(masked)
+    heads = masked.heads
     ties[heads] = _ties(axes, heads, nearest, original)
     linked = masked.labels[own == nearest]
     guesses = Counter(ties[heads][linked].tolist())
@@ -234,7 +224,6 @@ def _axes(attributes: list[Attribute], scale: list[float]) -> list[Axis]:
 
 
 def _squared(axes: list[Axis], masked: Whole, original: Whole) -> Real:
-    """Squared distances of masked to original rows, broadcast."""
     total = np.zeros(np.broadcast_shapes(masked.shape, original.shape))
     for axis in axes:
         total += axis.squared(masked, original)
@@ -249,7 +238,7 @@ def _ties(axes: list[Axis], asked: Whole, nearest: Real, originals: Groups) -> W
         nearest: the squared distance, of every masked row.
     """
     weights = originals.sizes[originals.labels]
-    blocks = leaves(axes, _one_row_each(originals), masked=False)
+    blocks = leaves(axes, originals.heads, masked=False)
     parts = leaves(axes, asked, masked=True)
     bounds = [axis.bound(parts, blocks) for axis in axes]
     ties = np.zeros(nearest.size, np.int64)
@@ -289,9 +278,3 @@ def _identical_records(attributes: list[Attribute], *, masked: bool) -> Groups:
         found, codes = np.unique(values, return_inverse=True)
         columns.append(Codes(codes.astype(np.int64), found.size))
     return grouped(columns, attributes[0].original.size)
-
-
-def _one_row_each(groups: Groups) -> Whole:
-    heads = np.empty(groups.count, np.int64)
-    heads[groups.labels[::-1]] = np.arange(groups.labels.size)[::-1]
-    return heads

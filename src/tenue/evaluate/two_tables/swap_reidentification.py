@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from ..factorize import Real, Whole
+from .information_loss import standard
 
 EVERY = "all other columns"
 _SWEEPS = 3
@@ -125,8 +124,7 @@ class _Attempt:
         bits = score.size.bit_length()
         packed = (self._labels[order] << bits) | np.arange(score.size)
         packed.sort()
-        found: Whole = order[packed & ((1 << bits) - 1)]
-        return found
+        return np.asarray(order[packed & ((1 << bits) - 1)])
 
     def judged(self, guess: Real, by: str) -> Rematched:
         hit = guess == self._column.true
@@ -148,17 +146,20 @@ class _Known:
 
     @cached_property
     def plain(self) -> Real:
-        return _standard(self.values)
+        return standard(self.values)
 
     @cached_property
     def ranked(self) -> Real:
-        return _standard(_ranks(self.values))
+        return standard(_ranks(self.values))
 
 
 def _scores(target: _Known, others: Mapping[str, _Known]) -> Iterator[tuple[str, Real]]:
     features = []
     for name, other in others.items():
-        known = other if other.ordered else _Known(_by_word(other.values, target.values))
+        known = other
+        if not other.ordered:  # the mean of the target over equal values
+            words = np.unique(other.values, return_inverse=True)[1].reshape(-1)
+            known = _Known(_group_means(words, target.values))
         features.append(known)
         yield name, known.values * (1.0 if known.ranked @ target.ranked >= 0 else -1.0)
     if features:
@@ -169,8 +170,7 @@ def _scores(target: _Known, others: Mapping[str, _Known]) -> Iterator[tuple[str,
 def _ridge(features: Real, target: Real) -> Real:
     square = features.T @ features
     square[np.diag_indices_from(square)] += _RIDGE * len(target)
-    found: Real = features @ np.linalg.solve(square, features.T @ target)
-    return found
+    return features @ np.linalg.solve(square, features.T @ target)
 
 
 def _means(column: PublishedColumn) -> Real:
@@ -178,23 +178,10 @@ def _means(column: PublishedColumn) -> Real:
     return column.shown if column.labels is None else _group_means(column.labels, column.shown)
 
 
-def _by_word(words: Real, target: Real) -> Real:
-    """For values without order: the mean of the target over equal values."""
-    return _group_means(np.unique(words, return_inverse=True)[1].reshape(-1), target)
-
-
 def _group_means(labels: Whole, values: Real) -> Real:
-    found: Real = (np.bincount(labels, weights=values) / np.bincount(labels))[labels]
-    return found
+    return (np.bincount(labels, weights=values) / np.bincount(labels))[labels]
 
 
 def _ranks(values: Real) -> Real:
     _, codes, many = np.unique(values, return_inverse=True, return_counts=True)
-    found: Real = (np.cumsum(many) - many / 2)[codes.reshape(-1)]
-    return found
-
-
-def _standard(values: Real) -> Real:
-    spread = values.std()
-    found: Real = (values - values.mean()) / (spread if spread > 0 else 1.0)
-    return found
+    return (np.cumsum(many) - many / 2)[codes.reshape(-1)]

@@ -126,7 +126,9 @@ def _(belief: Counts) -> Panel:
 
 
 def _of_numbers(points: Numbers, note: str = "") -> Panel:
-    kept = _likely(points)
+    masses = np.array([mass for _, mass in points])
+    tails = np.minimum(np.cumsum(masses), np.cumsum(masses[::-1])[::-1])
+    kept = [points[i] for i in np.flatnonzero(tails > _RARE / 2).tolist()] or list(points)
     values = [value for value, _ in kept]
     gaps = np.diff(values)
     gap = float(gaps.min()) if len(gaps) else 1.0
@@ -141,13 +143,6 @@ def _of_numbers(points: Numbers, note: str = "") -> Panel:
         y=Axis(low=0, high=1.18 * top, shown=False),
         width=560,
     )
-
-
-def _likely(points: Numbers) -> list[tuple[float, float]]:
-    """The points without the rare ones at both ends."""
-    masses = np.array([mass for _, mass in points])
-    tails = np.minimum(np.cumsum(masses), np.cumsum(masses[::-1])[::-1])
-    return [points[i] for i in np.flatnonzero(tails > _RARE / 2).tolist()] or list(points)
 
 
 def _of_names(masses: Mapping[str, float]) -> Panel:
