@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..engine.contract import Tallied
+from ..engine.source.count_queries import Tally
 from ..errors import Refused, refuse
 from ..schema import Bounded
 from ..schema.case_insensitive import names_a_person
@@ -67,7 +67,7 @@ class Counted:
         column has values, or 2^18.
     """
 
-    def __init__(self, rows: Rows, there: Tallied, asked: Asked) -> None:
+    def __init__(self, rows: Rows, there: Tally, asked: Asked) -> None:
         self._rows, self._there, self._asked = rows, there, asked
         self._written = rows.written
 
