@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tenue.engine.open import open_tally
+from tenue.engine.registry import backend_for
 from tenue.engine.source import count_queries as statements
 from tenue.engine.source.count_queries import Cell, Tally
 from tenue.engine.source.location import Frame, locate
@@ -110,7 +110,7 @@ class TallySuite:
     def opened(self, table: pa.Table) -> AbstractContextManager[Tally]:
         found = locate(self.stored(table), "table")
         assert not isinstance(found, Frame)
-        return open_tally(found, 1 << 28)  # type: ignore[return-value]
+        return backend_for(found).open_tally(found, 1 << 28)
 
     def test_the_facts_are_those_of_the_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for number in range(self.tables):

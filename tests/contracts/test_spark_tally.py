@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from contracts.tally_suite import TallySuite
-from tenue.engine.open import open_tally
 from tenue.engine.source.location import Distributed
+from tenue.engine.spark.backend import BACKEND
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,7 +47,7 @@ class TestWithoutPython(TestSpark):
 
     def test_nothing_comes_in_parts_there(self) -> None:
         """Else the tests above would not have tried the other way."""
-        with open_tally(Distributed(self.spark.range(3)), 0) as there:
+        with BACKEND.open_tally(Distributed(self.spark.range(3)), 0) as there:
             assert there.different("id") == 3
         from tenue.engine.spark.session import ClusterSession
 

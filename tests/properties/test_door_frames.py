@@ -30,7 +30,7 @@ from tenue.engine.computed_column import Within
 from tenue.engine.open import open_engine
 from tenue.engine.request import Group, Measure, Request
 from tenue.engine.source import frame
-from tenue.engine.source.frame import Converted, convert
+from tenue.engine.source.frame import convert
 from tenue.errors import EngineFault, Refused
 
 ROWS = 24
@@ -339,7 +339,7 @@ def test_columns_that_nobody_declared_are_not_looked_at(name: str) -> None:
     )
 
 
-def read_whole(data: Any, wanted: Any) -> Converted:
+def read_whole(data: Any, wanted: Any) -> tuple[pa.Table, dict[str, int]]:
     """The wrong way, which is that of 0.1.0: Arrow guesses the type of a column from its values."""
     native = narwhals.from_native(data, pass_through=True)
     if isinstance(native, narwhals.LazyFrame):
@@ -351,10 +351,10 @@ def read_whole(data: Any, wanted: Any) -> Converted:
             one = table.column(name)
             half = pa.types.is_float16(one.type)
             columns[name] = one.cast(pa.float32()) if half else one
-    return Converted(pa.table(columns).unify_dictionaries(), {})
+    return pa.table(columns).unify_dictionaries(), {}
 
 
-def read_by_column(data: Any, wanted: Any) -> Converted:
+def read_by_column(data: Any, wanted: Any) -> tuple[pa.Table, dict[str, int]]:
     native: Any = narwhals.from_native(data, pass_through=True)
     kept = [name for name in native.columns if name.lower() in wanted]
     try:
@@ -390,14 +390,16 @@ def test_answers_do_not_move_either() -> None:
 
 def test_what_could_not_be_read_is_counted() -> None:
     values = [1, b"2", "three", None, math.nan, [4], "\ud800"]
-    found = convert(pd.DataFrame({"x": values, "y": [object()] * 7}, dtype=object), {"x"})
-    assert found.unreadable == {"x": 3}  # "three" is text, and what it means is for the schema
-    assert found.table.column("x").to_pylist() == ["1", None, "three", None, None, None, None]
+    table, unreadable = convert(
+        pd.DataFrame({"x": values, "y": [object()] * 7}, dtype=object), {"x"}
+    )
+    assert unreadable == {"x": 3}  # "three" is text, and what it means is for the schema
+    assert table.column("x").to_pylist() == ["1", None, "three", None, None, None, None]
 
 
 def test_instants_are_those_of_utc() -> None:
     aware = [NOON.replace(tzinfo=UTC), pd.Timestamp(NOON, tz="Asia/Tokyo"), NOON]
-    texts = convert(pd.DataFrame({"x": pd.Series(aware, dtype=object)}), {"x"}).table["x"]
+    texts = convert(pd.DataFrame({"x": pd.Series(aware, dtype=object)}), {"x"})[0]["x"]
     assert texts.to_pylist() == [
         "2020-03-01 12:00:00.000000",
         "2020-03-01 03:00:00.000000",

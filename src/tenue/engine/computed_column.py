@@ -169,7 +169,6 @@ def leaf_ends(column: Column, leaf: Steps | DateField) -> Ends:
 
 
 def parts_of(formula: Formula) -> tuple[Formula, ...]:
-    """The direct parts of a formula."""
     if isinstance(formula, Sum):
         return tuple(part for _, part in formula.terms)
     if isinstance(formula, Product):

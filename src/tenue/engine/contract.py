@@ -45,14 +45,10 @@ Profiles = Mapping[tuple[int, ...], Profile]
 """For each cell with rows that have the column, by the numbers of its keys: its profile."""
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """All rows of a table.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReadFacts:
+    """Facts about rows that were read.
 
-    logical: for each declared column that is stored and is no identifier, its grid steps (as
-        `engine/sql/grid_values.py` counts them), category number or boolean; null where the value
-        is missing. The value that the schema declares for missing ones is not filled in.
-    identifiers: the stored values of columns of type identifier.
     types: how the source stores each column; None where it is text without a type (CSV, JSON).
     unreadable: for each column, how many values are present and not what the schema declares.
     infinite: for each column, how many values are infinite.
@@ -60,8 +56,6 @@ class Rows:
     first: the number of the first row, from 1, in which a column is unreadable or infinite.
     """
 
-    logical: pyarrow.Table
-    identifiers: pyarrow.Table
     types: Mapping[str, Any]
     unreadable: Mapping[str, int]
     infinite: Mapping[str, int]
@@ -69,22 +63,30 @@ class Rows:
     first: Mapping[str, int]
 
 
+@dataclass(frozen=True, eq=False)
+class Rows(ReadFacts):
+    """All rows of a table.
+
+    logical: for each declared column that is stored and is no identifier, its grid steps (as
+        `engine/sql/grid_values.py` counts them), category number or boolean; null where the value
+        is missing. The value that the schema declares for missing ones is not filled in.
+    identifiers: the stored values of columns of type identifier.
+    """
+
+    logical: pyarrow.Table
+    identifiers: pyarrow.Table
+
+
 @dataclass(frozen=True)
-class HandedOver:
+class HandedOver(ReadFacts):
     """Facts about rows that were handed over in batches.
 
     rows: how many there were.
     repeated: the identifiers of which two rows share a value.
-    types, unreadable, infinite, beyond, first: as in `Rows`.
     """
 
     rows: int
     repeated: tuple[str, ...]
-    types: Mapping[str, Any]
-    unreadable: Mapping[str, int]
-    infinite: Mapping[str, int]
-    beyond: Mapping[str, int]
-    first: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -314,55 +316,3 @@ class KeptThere:
     passes: Passes
     told: HandedOver
     missing: Mapping[str, int]
-
-
-class Taken:
-    """How much of a table that is counted elsewhere has reached this process.
-
-    counts: how many group sizes, each with the values of its group, if any.
-    rows: how many rows of a sample.
-    columns: the columns that were read in full.
-    """
-
-    def __init__(self) -> None:
-        self.counts, self.rows, self.columns = 0, 0, list[str]()
-
-
-class Tallied(Protocol):
-    """A table whose values are counted where its rows are.
-
-    Guarantee
-        One entry is handed over for each combination of values, however many rows have it, except
-        by `some` and `load`. Values are equal where a reader of the whole table would find them
-        equal.
-
-    engine: the name of the counting engine.
-    names: the columns, as the table spells them.
-    taken: how much was handed over.
-    """
-
-    engine: str
-    names: tuple[str, ...]
-    taken: Taken
-
-    def can_tell(self, name: str) -> bool:
-        """Whether the values of a column can be counted there."""
-
-    def tally(self, names: Sequence[str]) -> Iterator[pyarrow.Table]:
-        """Each combination of values of these columns once; the last column counts its rows.
-
-        In batches; combinations that agree in the first columns follow one another, and every call
-        with the same first columns gives these in the same order.
-        """
-
-    def sizes(self, names: Sequence[str]) -> tuple[Numbers, Numbers]:
-        """The sizes of groups that agree in these columns, and how many groups have each."""
-
-    def different(self, name: str) -> int:
-        """How many different values a column has, not counting NULL."""
-
-    def some(self, names: Sequence[str], step: int, most: int) -> pyarrow.Table:
-        """Every `step`-th row of the table, `most` at most."""
-
-    def load(self, names: Sequence[str]) -> pyarrow.Table:
-        """All rows of these columns, for those whose values cannot be counted there."""

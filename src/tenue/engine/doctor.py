@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ..errors import Refused
 from ..schema import Schema
 from .finding import Finding
@@ -19,19 +17,13 @@ def diagnose(source: object, schema: Schema | None = None) -> tuple[Finding, ...
         source: what would be given to `protect`.
         schema: compared with the columns of the source, if there is one.
     """
-    findings: list[Finding] = []
-    for finding in _examined(source, schema):
-        findings.append(finding)
-        if finding.verdict == "missing":
-            break
-    return tuple(findings)
-
-
-def _examined(source: object, schema: Schema | None) -> Iterator[Finding]:
-    subject = "source"
+    findings, subject = list[Finding](), "source"
     try:
         located = locate(source, "table" if schema is None else schema.name)
-        yield from backend_for(located).examine(located)
+        for finding in backend_for(located).examine(located):
+            findings.append(finding)
+            if finding.verdict == "missing":
+                return tuple(findings)
         subject = "columns"
         if schema is None:
             columns = describe_table(source)
@@ -40,7 +32,7 @@ def _examined(source: object, schema: Schema | None) -> Iterator[Finding]:
         else:
             open_engine(source, schema).close()
             what = f"All {len(schema.columns)} declared columns can be read as declared"
+        findings.append(Finding("columns", "fine", what))
     except Refused as refusal:
-        yield Finding.refused(subject, refusal)
-        return
-    yield Finding("columns", "fine", what)
+        findings.append(Finding.refused(subject, refusal))
+    return tuple(findings)

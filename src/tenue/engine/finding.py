@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from ..errors import Refused
@@ -25,13 +25,7 @@ class Finding:
 
     @classmethod
     def refused(cls, subject: str, refusal: Refused) -> Finding:
-        """A refusal as something that is missing."""
         return cls(subject, "missing", refusal.what, refusal.fix)
 
     def to_dict(self) -> dict[str, str]:
-        return {
-            "subject": self.subject,
-            "verdict": self.verdict,
-            "what": self.what,
-            "fix": self.fix,
-        }
+        return asdict(self)

@@ -65,7 +65,7 @@ class Watched:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.paths = tuple(paths)
-        self._seen = [_look(path) for path in paths]
+        self._seen = {path: _look(path) for path in paths}
         self._reading = ""
 
     def read_as(self, how: str) -> Watched:
@@ -75,22 +75,15 @@ class Watched:
 
     def unchanged(self) -> bool:
         """Whether no file was written, truncated, moved or replaced since."""
-        return [_look(path) for path in self.paths] == self._seen
+        return all(_look(path) == seen for path, seen in self._seen.items())
 
     def digest(self) -> str:
         """The SHA-256 of the files; of several, the SHA-256 of theirs, line by line."""
-        digests = []
-        for path, seen in zip(self.paths, self._seen, strict=True):
-            if seen is not None:
-                with path.open("rb") as file:
-                    digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-        return together(digests)
+        return together([_digest(path) for path, seen in self._seen.items() if seen is not None])
 
     def stamp(self) -> Stamp:
         present = [
-            (path.name, seen[2], seen[3])
-            for path, seen in zip(self.paths, self._seen, strict=True)
-            if seen is not None
+            (path.name, seen[2], seen[3]) for path, seen in self._seen.items() if seen is not None
         ]
         lines = "\n".join(f"{size} {modified} {name}" for name, size, modified in present)
         return Stamp(
@@ -118,7 +111,6 @@ class InServer:
         self._seen = look()
 
     def unchanged(self) -> bool:
-        """Whether the same table is still there, with the same columns."""
         return self._look() == self._seen
 
     def digest(self) -> str:
@@ -136,6 +128,11 @@ def together(digests: Sequence[str]) -> str:
 def digest_of(text: str) -> str:
     """The SHA-256 of a text, in hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _look(path: Path) -> tuple[int, ...] | None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..schema import Table
-from .contract import Engine, Numbers, Passes, Tallied
-from .registry import Load, backend_for
-from .source.location import Source, locate
+from .contract import Engine, Numbers, Passes
+from .registry import backend_for
+from .source.location import locate
 
 if TYPE_CHECKING:
     from .duckdb.profile import Described
@@ -39,22 +39,6 @@ def open_engine(
     """
     found = locate(source, schema.name, folder)
     return backend_for(found).open_engine(found, schema, memory)
-
-
-def open_table(source: Source) -> tuple[tuple[str, ...], Load]:
-    """The columns of a table without a schema, and how they are read; refused if it is none."""
-    return backend_for(source).open_table(source)
-
-
-def open_tally(source: Source, memory: int) -> AbstractContextManager[Tallied]:
-    """The counts of a table without a schema, made where its rows are, as long as the context
-    lasts; refused if it is none.
-
-    Parameters
-        memory: how many bytes DuckDB may hold before it puts counts on disk. A relation's
-            connection, a server and Spark have limits of their own.
-    """
-    return backend_for(source).open_tally(source, memory)
 
 
 def describe_table(source: object, *, values: bool = False) -> list[Described]:

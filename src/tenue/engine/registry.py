@@ -11,12 +11,15 @@ from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Fault, refuse
 from ..schema import Table
-from .contract import Engine, Tallied
+from .contract import Engine
 from .finding import Finding
+
+if TYPE_CHECKING:
+    from .source.count_queries import Tally
 
 Load = Callable[[Sequence[str]], Any]
 """The Arrow columns of these names, in this order."""
@@ -43,11 +46,17 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def open_table(self, source: Any) -> tuple[tuple[str, ...], Load]:
-        """The columns of a table without a schema, and how they are read."""
+        """The columns of a table without a schema, and how they are read; refused if it is none."""
 
     @abc.abstractmethod
-    def open_tally(self, source: Any, memory: int) -> AbstractContextManager[Tallied]:
-        """The counts of a table without a schema, made where its rows are."""
+    def open_tally(self, source: Any, memory: int) -> AbstractContextManager[Tally]:
+        """The counts of a table without a schema, made where its rows are, as long as the context
+        lasts; refused if it is none.
+
+        Parameters
+            memory: how many bytes DuckDB may hold before it puts counts on disk. A relation's
+                connection, a server and Spark have limits of their own.
+        """
 
     @abc.abstractmethod
     def describe(self, source: Any, *, values: bool) -> list[Any]:
@@ -80,8 +89,8 @@ class Driven(Backend):
         opened: tuple[tuple[str, ...], Load] = self._imported().open_table(source)
         return opened
 
-    def open_tally(self, source: Any, memory: int) -> AbstractContextManager[Tallied]:
-        counts: AbstractContextManager[Tallied] = self._imported().open_tally(source)
+    def open_tally(self, source: Any, memory: int) -> AbstractContextManager[Tally]:
+        counts: AbstractContextManager[Tally] = self._imported().open_tally(source)
         return counts
 
     def describe(self, source: Any, *, values: bool) -> list[Any]:
@@ -105,7 +114,6 @@ def register(backend: Backend) -> None:
 
 
 def unregister(backend: Backend) -> None:
-    """Removes an engine that was added."""
     _REGISTERED.remove(backend)
 
 

@@ -46,7 +46,6 @@ class Scratch:
         self._remove = weakref.finalize(self, _removed, self.path, lock, os.getpid())
 
     def close(self) -> None:
-        """Removes the folder and all that is in it."""
         self._remove()
 
 

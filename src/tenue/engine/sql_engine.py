@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from .fingerprint import Known
 from .request import ContributionRequest, RankRequest, Request
 from .sql.dialect import Dialect
 from .sql.logical_table import Held, Logical, Stored
+from .sql.order_statistics import profiles
 from .sql.row_checks import Statements, Types, hand_over, read_rows
 from .sql.statement import write, write_counts, write_lookup
 from .storage import Storage, read_as
@@ -30,12 +31,6 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 State = TypeVar("State", bound=Statements)
-
-
-class Closable(Protocol):
-    """A connection or a database."""
-
-    def close(self) -> None: ...
 
 
 class Relational(ABC, Generic[State]):
@@ -55,7 +50,7 @@ class Relational(ABC, Generic[State]):
     excess: tuple[str, ...] = ()
     reopens: bool = True
     _table: Stored
-    _session: Closable | None = None
+    _session: Any = None
 
     def __init__(self, unit: str, bench: Callable[[], Bench], spoken: Dialect) -> None:
         self._unit = unit.lower()
@@ -84,8 +79,6 @@ class Relational(ABC, Generic[State]):
             from .contribution_bounds.measure import rank_people
 
             return self._within(lambda state: rank_people(request, self._people(state)))
-        from .sql.order_statistics import profiles
-
         table = self._read_by(request)
         return self._within(lambda state: profiles(request, table, state.run))
 
@@ -111,20 +104,19 @@ class Relational(ABC, Generic[State]):
     def hand_over(
         self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
     ) -> HandedOver:
-        def hand(state: State) -> HandedOver:
-            return hand_over(self._table, state, self._types(state), take, batch, names=names)
-
-        return self._within(hand)
+        return self._within(
+            lambda state: hand_over(
+                self._table, state, self._types(state), take, batch, names=names
+            )
+        )
 
     def close(self) -> None:
         """Closes files and connections, and removes files of our own."""
         with self._lock:
-            if self._session is not None:
-                self._session.close()
-            self._session = None
-            if self._bench is not None:
-                self._bench.close()
-            self._bench = None
+            for opened in (self._session, self._bench):
+                if opened is not None:
+                    opened.close()
+            self._session = self._bench = None
 
     def _read_by(self, request: Request | RankRequest) -> Stored:
         """The table that a request is about: of rows, or of units."""

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..engine.contract import Tallied
+from ..engine.source.count_queries import Tally
 from ..errors import Refused, refuse
 from ..schema import Bounded
 from ..schema.case_insensitive import names_a_person
@@ -61,7 +61,7 @@ class Counted:
         column has values, or 2^18.
     """
 
-    def __init__(self, rows: Rows, there: Tallied, asked: Asked) -> None:
+    def __init__(self, rows: Rows, there: Tally, asked: Asked) -> None:
         self._rows, self._there, self._asked = rows, there, asked
         self._written = rows.written
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..engine.contract import Tallied
-from ..engine.open import open_table, open_tally
+from ..engine.registry import backend_for
+from ..engine.source.count_queries import Tally
 from ..engine.source.frame import arrow_table
 from ..engine.source.location import Files, Frame, Source, locate
 from ..errors import nearest, refuse
@@ -36,7 +36,7 @@ class Rows:
     names: tuple[str, ...]
     written: bool
     _load: Callable[[Sequence[str]], pa.Table]
-    there: Tallied | None = None
+    there: Tally | None = None
 
     def find(self, name: str) -> str | None:
         """The name of a column as the table spells it; None if there is none."""
@@ -105,7 +105,7 @@ def open_counted(source: object) -> Iterator[Rows]:
         yield _located(found)
         return
     _refuse_json(found)
-    with open_tally(found, _MEMORY) as there:
+    with backend_for(found).open_tally(found, _MEMORY) as there:
         yield replace(_once(there.names, there.load, _written(found)), there=there)
 
 
@@ -113,7 +113,7 @@ def _located(found: Source) -> Rows:
     if isinstance(found, Frame):
         return _frame(found)
     _refuse_json(found)
-    names, load = open_table(found)
+    names, load = backend_for(found).open_table(found)
     return _once(names, load, _written(found))
 
 

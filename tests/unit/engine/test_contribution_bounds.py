@@ -323,7 +323,7 @@ def test_every_kind_of_unit_in_one_part_and_in_several(unit: str, most: int) -> 
         engine = DuckDB(Relation(connection.sql(table)), CROWD_SCHEMA)
         logical = Logical(replace(engine._table, sql=f"({table})"))
         limits = People("who", 4, 2)
-        rows = unit_rows(limits, logical, where=None, keys=(Group("c", 3),), columns=["n"])
+        rows = unit_rows(limits.unit, logical, where=None, keys=(Group("c", 3),), columns=["n"])
         parts = list(passes(limits, rows, crowd_reader(connection), SYSTEM, most))
         assert (len(parts) > 1) == (most == 700)
         met: set[int] = set()
@@ -350,7 +350,7 @@ def test_units_whose_hashes_meet_are_numbered_by_a_join() -> None:
         engine = DuckDB(Relation(connection.sql(table)), CROWD_SCHEMA)
         logical = Logical(replace(engine._table, sql=f"({table})"))
         limits = People("who", 2, None)
-        rows = unit_rows(limits, logical, where=None, keys=(), columns=["n"])
+        rows = unit_rows(limits.unit, logical, where=None, keys=(), columns=["n"])
         real = crowd_reader(connection)
         joined = []
 

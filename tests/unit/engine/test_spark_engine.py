@@ -16,9 +16,10 @@ from contracts.engine_suite import SCHEMA as ENGINE_SCHEMA
 from contracts.test_spark_engine import KINDS, frame
 from tenue.engine.contract import FAULT
 from tenue.engine.doctor import diagnose
-from tenue.engine.open import describe_table, open_engine, open_table, open_tally
+from tenue.engine.open import describe_table, open_engine
 from tenue.engine.request import Measure, People, Request
 from tenue.engine.source.location import Cluster, Distributed
+from tenue.engine.spark.backend import BACKEND
 from tenue.errors import EngineFault, InvalidTable
 from tenue.noise import source
 from tenue.schema import Schema
@@ -86,7 +87,7 @@ def test_a_cluster_that_is_away_is_named() -> None:
 def test_decimals_are_doubles_and_zeros_keep_their_sign(spark: SparkSession) -> None:
     rows = [(Decimal("1.50"), 0.0), (Decimal("1.50"), -0.0), (None, -0.0)]
     given = spark.createDataFrame(rows, "`d e` decimal(9,2), z double")
-    with open_tally(Distributed(given), 0) as counted:
+    with BACKEND.open_tally(Distributed(given), 0) as counted:
         found = pa.concat_tables(counted.tally(["d e", "z"])).to_pydict()
         assert counted.different("z") == 2
         assert counted.different("d e") == 1
@@ -98,14 +99,14 @@ def test_decimals_are_doubles_and_zeros_keep_their_sign(spark: SparkSession) -> 
 def test_a_collation_does_not_make_two_words_one(spark: SparkSession) -> None:
     given = spark.sql("SELECT w COLLATE UTF8_LCASE AS w FROM VALUES ('a'), ('A'), ('a') AS t(w)")
     assert given.select("w").distinct().count() == 1
-    with open_tally(Distributed(given), 0) as counted:
+    with BACKEND.open_tally(Distributed(given), 0) as counted:
         assert counted.different("w") == 2
         assert [part.tolist() for part in counted.sizes(["w"])] == [[1, 2], [1, 1]]
 
 
 def test_no_name_is_left_in_the_session(spark: SparkSession) -> None:
     before = spark.catalog.listTables()
-    with open_tally(Distributed(spark.range(3)), 0) as counted:
+    with BACKEND.open_tally(Distributed(spark.range(3)), 0) as counted:
         next(iter(counted.tally(["id"])))
     assert spark.catalog.listTables() == before
 
@@ -116,7 +117,7 @@ def test_no_name_is_left_in_the_session(spark: SparkSession) -> None:
 def test_a_table_is_read_and_described_without_a_schema(spark: SparkSession) -> None:
     rows = [("a", Decimal("1.50"), 3), ("b", None, 4)]
     given = spark.createDataFrame(rows, "c string, `d e` decimal(9,2), n int")
-    names, load = open_table(Distributed(given))
+    names, load = BACKEND.open_table(Distributed(given))
     assert names == ("c", "d e", "n")
     assert load(["n", "d e"]).to_pydict() == {"n": [3, 4], "d e": [1.5, None]}
     found = describe_table(given, values=True)
@@ -130,7 +131,7 @@ def test_a_table_is_read_and_described_without_a_schema(spark: SparkSession) -> 
 
 def test_rows_that_fail_are_refused_without_a_word_of_them(spark: SparkSession) -> None:
     failing = spark.sql("SELECT CAST(concat('canary-', id) AS INT) AS a FROM range(3)")
-    _, load = open_table(Distributed(failing))
+    _, load = BACKEND.open_table(Distributed(failing))
     with pytest.raises(InvalidTable) as refused:
         load(["a"])
     assert "canary" not in str(refused.value)

@@ -24,7 +24,7 @@ from tenue.engine.duckdb.dialect import DUCKDB
 from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.duckdb.sandbox import ArrowBench
 from tenue.engine.finding import Finding
-from tenue.engine.open import describe_table, open_engine, open_table, open_tally
+from tenue.engine.open import describe_table, open_engine
 from tenue.engine.postgres import backend
 from tenue.engine.postgres.backend import BACKEND as POSTGRES_BACKEND_BACKEND
 from tenue.engine.registry import Backend, backend_for, register, unregister
@@ -218,9 +218,9 @@ def test_an_engine_that_registers_itself_is_used_everywhere(toy: Toy) -> None:
     assert locate("toy://people", "t") == shelf
     engine: Any = open_engine("toy://people", SCHEMA, None, 7)
     assert engine.opened == (shelf, "t", 7)
-    names, load = open_table(shelf)  # type: ignore[arg-type]
+    names, load = backend_for(shelf).open_table(shelf)
     assert (names, load(["x"])) == (("people",), ["x"])
-    with open_tally(shelf, 5) as tally:  # type: ignore[arg-type]
+    with backend_for(shelf).open_tally(shelf, 5) as tally:
         assert tally.counted == (shelf, 5)  # type: ignore[attr-defined]
     assert [column.name for column in describe_table("toy://people")] == ["people"]
     assert [finding.what for finding in diagnose("toy://people")] == [

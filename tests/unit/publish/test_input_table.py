@@ -178,7 +178,10 @@ def test_rows_that_are_lost_are_a_fault(tmp_path: Path) -> None:
     class Losing:
         def hand_over(self, take: Any, batch: int, *, names: bool = False) -> HandedOver:
             take(pa.record_batch({"x": [1], "c": [0]}))
-            return HandedOver(2, (), {}, {}, {}, {}, {})
+            nothing: dict[str, Any] = {}
+            return HandedOver(
+                2, (), types={}, unreadable=nothing, infinite=nothing, beyond=nothing, first={}
+            )
 
     with (
         pytest.raises(Fault),

@@ -18,9 +18,9 @@ from ..request import Measure, People, RankRequest, Request
 from ..sql.dialect import Dialect
 from ..sql.grid_values import between, first_step, last_step
 from ..sql.logical_table import Logical, Stored, logical_table
-from ..sql.order_statistics import check_windows, counted_near, met_by_cell, ordered
+from ..sql.order_statistics import check_windows, counted_near, met_by_cell
 from ..sql.statement import Statement, group_by, measures, total
-from .rows_by_unit import CHOSEN, PLACED, Reader, UnitRows, passes, unit_rows
+from .rows_by_unit import CHOSEN, PLACED, Reader, UnitRows, limits, passes, unit_rows
 
 _OF_UNITS = ("units", "unit-total")
 
@@ -74,8 +74,9 @@ def measure_people(request: Request, place: Place) -> Cells:
     """The measures of every cell that has rows, over the rows that `request.people` keeps."""
     people, logical = _limited(request), logical_table(request, place.table)
     named = [name for measure in request.measures for name in _columns(measure)]
+    where, dialect = request.where, place.dialect
     rows = unit_rows(
-        people, logical, where=request.where, keys=request.keys, columns=named, bench=place.dialect
+        people.unit, logical, where=where, keys=request.keys, columns=named, bench=dialect
     )
     whole = not request.keys or people.groups is None
     if whole and {measure.kind for measure in request.measures} == {"units"}:
@@ -83,7 +84,7 @@ def measure_people(request: Request, place: Place) -> Cells:
         sql = _of_rows(request, logical.dialect.nested(rows.sql), logical)
         statement = Statement(sql, len(request.keys), len(request.measures))
         return statement.cells(place.reader.run(sql))
-    statements = _statements(request, rows, logical.spoken_by(place.dialect))
+    statements = _statements(request, rows, logical.spoken_by(dialect))
     bench = place.bench()
     found: dict[tuple[int, ...], list[int]] = {}
     every = any(measure.kind in _OF_UNITS for measure in request.measures)
@@ -102,12 +103,12 @@ def rank_people(request: RankRequest, place: Place) -> Profiles:
     check_windows(request.windows)
     people, logical = _limited(request), logical_table(request, place.table)
     dialect = place.dialect
-    column = ordered(request, logical)
+    column = logical.bounded(request.column, "has no order")
     # a row without the column has no rank, and must not use up its unit's limit
     there = Within(column.name, None, None)
     where = there if request.where is None else All((request.where, there))
     rows = unit_rows(
-        people, logical, where=where, keys=request.keys, columns=[column.name], bench=dialect
+        people.unit, logical, where=where, keys=request.keys, columns=[column.name], bench=dialect
     )
     values = f"SELECT *, {logical.value(column.name)} AS v FROM {_kept(rows)}"  # noqa: S608
     ends = first_step(column), last_step(column)
@@ -124,6 +125,7 @@ def rank_people(request: RankRequest, place: Place) -> Profiles:
 
 def _limited(request: Request | RankRequest) -> People:
     assert request.people is not None  # noqa: S101 - without limits an engine asks the table itself
+    limits(request.people)
     return request.people
 
 
@@ -174,6 +176,5 @@ def _keys(request: Request | RankRequest) -> list[str]:
 
 
 def _columns(measure: Measure) -> list[str]:
-    """The columns that a measure reads, beside the unit."""
     factors = [factor.column for factor in measure.factors]
     return factors if measure.column is None else [measure.column, *factors]

@@ -57,7 +57,6 @@ PLACED = "placed"
 _BITS = 64
 _TAG = 32
 _FEWEST_TAG = 12  # with fewer bits, most tags would have to be drawn again
-_BLOCK = 1 << 16  # rows that fit into the processor's cache
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # multiplying by it is one-to-one, and stirs the high bits
 _FAR = 2**62
 _PASS = 2**24
@@ -85,14 +84,11 @@ def few(units: npt.NDArray[Any], limit: int, source: Source) -> Mask:
     keys = _tagged(units, tag, place, source)
     keys.sort()
     _untie(keys, place, source)
+    whose = keys >> (tag + place)
+    first = np.ones(rows, dtype=np.bool_)
+    np.not_equal(whose[limit:], whose[:-limit], out=first[limit:])
     kept[:] = False
-    for first in range(0, rows, _BLOCK):
-        block = keys[first : first + _BLOCK]
-        near = block if first >= limit else block[max(limit - first, 0) :]
-        far = keys[max(first - limit, 0) : max(first + len(block) - limit, 0)]
-        other = np.ones(len(block), dtype=np.bool_)
-        other[len(block) - len(near) :] = near >> _shift(tag + place) != far >> _shift(tag + place)
-        kept[_places(block[other], place)] = True
+    kept[_places(keys[first], place)] = True
     return kept
 
 
@@ -130,13 +126,13 @@ def dense(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     words = words.astype(np.uint64, copy=False)
     place = max(rows - 1, 0).bit_length()
     keys = words * _ODD
-    keys >>= _shift(place)
-    keys <<= _shift(place)
+    keys >>= place
+    keys <<= place
     keys |= np.arange(rows, dtype=np.uint64)
     keys.sort()
     order = _places(keys, place)
     ordered = words[order]
-    keys >>= _shift(place)
+    keys >>= place
     alike = keys[1:] == keys[:-1]
     if np.any(alike & (ordered[1:] != ordered[:-1])):  # two values share their high bits
         again = np.lexsort((ordered, keys))
@@ -148,16 +144,8 @@ def dense(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return codes
 
 
-def _shift(bits: int) -> np.uint64:
-    return np.uint64(bits)
-
-
-def _width(numbers: npt.NDArray[Any]) -> int:
-    return int(numbers.max()).bit_length()
-
-
 def _free(units: npt.NDArray[Any], place: int) -> int:
-    return _BITS - _width(units) - place
+    return _BITS - int(units.max()).bit_length() - place
 
 
 def _places(keys: Words, place: int) -> npt.NDArray[np.int64]:
@@ -167,29 +155,22 @@ def _places(keys: Words, place: int) -> npt.NDArray[np.int64]:
 
 def _tagged(units: npt.NDArray[Any], tag: int, place: int, source: Source) -> Words:
     """For each row its unit, a random tag, and its number."""
-    keys = np.empty(len(units), dtype=np.uint64)
-    places = np.arange(min(_BLOCK, len(units)), dtype=np.uint64)
-    for first in range(0, len(units), _BLOCK):
-        block = keys[first : first + _BLOCK]
-        block[:] = units[first : first + _BLOCK]
-        block <<= _shift(tag)
-        block |= source.words(len(block), 32) >> np.uint32(_TAG - tag)
-        block <<= _shift(place)
-        block |= places[: len(block)] + _shift(first)
+    keys: Words = units.astype(np.uint64)
+    keys <<= tag
+    keys |= source.words(len(units), 32) >> (_TAG - tag)
+    keys <<= place
+    keys |= np.arange(len(units), dtype=np.uint64)
     return keys
 
 
 def _untie(keys: Words, place: int, source: Source) -> None:
     """Puts rows with the same unit and tag, which stand side by side, into a random order."""
-    ties = []
-    for first in range(1, len(keys), _BLOCK):
-        block = keys[first - 1 : first + _BLOCK] >> _shift(place)
-        ties.append(np.flatnonzero(block[1:] == block[:-1]) + first)
-    after = np.concatenate(ties)
+    heads = keys >> place
+    after = np.flatnonzero(heads[1:] == heads[:-1]) + 1
     if not len(after):
         return
     tied = np.union1d(after, after - 1)
-    heads = keys[tied] >> _shift(place)
+    heads = heads[tied]
     while True:
         words = source.words(len(tied), 64)
         order = np.lexsort((words, heads))
@@ -201,13 +182,13 @@ def _untie(keys: Words, place: int, source: Source) -> None:
 
 def _by_both(units: npt.NDArray[Any], cells: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     place = (len(units) - 1).bit_length()
-    within = _width(cells)
+    within = int(cells.max()).bit_length()
     if _free(units, place) < within:
         return np.lexsort((cells, units))
     keys = units.astype(np.uint64)
-    keys <<= _shift(within)
+    keys <<= within
     keys |= cells.astype(np.uint64)
-    keys <<= _shift(place)
+    keys <<= place
     keys |= np.arange(len(units), dtype=np.uint64)
     keys.sort()
     return _places(keys, place)
@@ -241,7 +222,7 @@ class Reader:
 
 
 def unit_rows(
-    people: People,
+    name: str,
     logical: Logical,
     *,
     where: Predicate | None,
@@ -252,21 +233,20 @@ def unit_rows(
     """The rows that belong to a unit and a cell.
 
     Parameters
-        people: the unit; its limits are checked, and not applied.
+        name: the column of the units.
         where, keys: as in `Request`.
         columns: those that are measured.
         bench: the SQL of the database in which chosen rows are measured; the table's if None.
     """
-    limits(people)
-    unit, dialect = logical.column(people.unit), logical.dialect
-    outputs = [f"{logical.unit(people.unit)} AS u"]
-    outputs += [f"{cell(key, logical)} AS k{i}" for i, key in enumerate(keys)]
-    handed = [
-        f"CAST(k{i} AS {_unsigned(key.cells, dialect)}) AS k{i}" for i, key in enumerate(keys)
-    ]
-    taken = ["u", *(f"k{i}" for i in range(len(keys)))]
-    for name in dict.fromkeys(columns):
-        value, column = logical.value(name), logical.column(name)
+    unit, dialect = logical.column(name), logical.dialect
+    outputs, handed, taken = [f"{logical.unit(name)} AS u"], list[str](), ["u"]
+    for i, key in enumerate(keys):
+        outputs.append(f"{cell(key, logical)} AS k{i}")
+        handed.append(f"CAST(k{i} AS {_unsigned(key.cells, dialect)}) AS k{i}")
+        taken.append(f"k{i}")
+    there = " AND ".join(f"{one} IS NOT NULL" for one in taken)
+    for measured in dict.fromkeys(columns):
+        value, column = logical.value(measured), logical.column(measured)
         if value in outputs:
             continue
         outputs.append(value)
@@ -278,7 +258,6 @@ def unit_rows(
             handed.append(value)
             taken.append(value)
     sql = logical.select(outputs, None if where is None else truth(where, logical))
-    there = " AND ".join(["u IS NOT NULL", *(f"k{i} IS NOT NULL" for i in range(len(keys)))])
     stored = None if isinstance(unit, Category) else logical.stored(unit.name)
     return UnitRows(
         sql=f"SELECT * FROM {dialect.nested(sql)} WHERE {there}",  # noqa: S608
@@ -333,29 +312,29 @@ def _chosen(
 
 
 def _numbered(sql: str, rows: UnitRows, reader: Reader, span: Sequence[int]) -> pyarrow.Table:
-    """The rows, with units numbered from 0 on."""
     others = "".join(f", {name}" for name in rows.handed)
     dialect, source = rows.dialect, rows.dialect.nested(sql)
     narrow = span and span[1] - span[0] < _NARROW
-    if narrow and dialect.logged:
-        # the least unit is a value of a row, and must stand in no statement
-        table = reader.arrow(f"SELECT u{others} FROM {source}")  # noqa: S608
-        units = (_column(table, "u").astype(np.int64) - span[0]).astype(np.uint32)
-        return table.set_column(0, "u", [units])
-    if narrow:
+    if narrow and not dialect.logged:
         # in a type that holds every stored number: an overflow would be an error that depends on
         # rows
         wide = dialect.long if span[1] < _SIGNED_END else dialect.huge
         kind = _unsigned(2**32, dialect)
         unit = f"CAST(CAST(u AS {wide}) - {integer(span[0])} AS {kind}) AS u"
         return reader.arrow(f"SELECT {unit}{others} FROM {source}")  # noqa: S608
+    unit = "u" if rows.whole else f"{dialect.hash('u')} AS u"
+    table = reader.arrow(f"SELECT {unit}{others} FROM {source}")  # noqa: S608
+    units: npt.NDArray[Any]
+    if narrow:  # the least unit is a value of a row, and must stand in no statement
+        units = (_column(table, "u").astype(np.int64) - span[0]).astype(np.uint32)
+    else:
+        units = dense(_column(table, "u"))
+    table = table.set_column(0, "u", [units])
     if rows.whole:
-        return _dense(reader.arrow(f"SELECT u{others} FROM {source}"))  # noqa: S608
-    hashed = f"SELECT {dialect.hash('u')} AS u{others} FROM {source}"  # noqa: S608
-    table = _dense(reader.arrow(hashed))
+        return table
     distinct = dialect.nested(f"SELECT DISTINCT u FROM {source}")  # noqa: S608
-    ((units,),) = reader.run(f"SELECT COUNT(*) FROM {distinct}")  # noqa: S608
-    if units == _column(table, "u").max(initial=-1) + 1:
+    ((different,),) = reader.run(f"SELECT COUNT(*) FROM {distinct}")  # noqa: S608
+    if different == units.max(initial=-1) + 1:
         return table
     distinct = dialect.nested("SELECT DISTINCT u FROM crowd")
     named = dialect.nested(f"SELECT u AS v, row_number() OVER () - 1 AS n FROM {distinct}")  # noqa: S608
@@ -363,13 +342,8 @@ def _numbered(sql: str, rows: UnitRows, reader: Reader, span: Sequence[int]) -> 
     return reader.arrow(joined)
 
 
-def _dense(table: pyarrow.Table) -> pyarrow.Table:
-    return table.set_column(0, "u", [dense(_column(table, "u"))])
-
-
 def _column(table: pyarrow.Table, name: str) -> npt.NDArray[Any]:
-    found: npt.NDArray[Any] = table.column(name).to_numpy()
-    return found
+    return np.asarray(table.column(name))
 
 
 def _cells(table: pyarrow.Table, shape: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -388,14 +362,10 @@ def _cells(table: pyarrow.Table, shape: Sequence[int]) -> npt.NDArray[np.int64]:
 
 
 def _unsigned(size: int, dialect: Dialect) -> str:
-    """The narrowest type for numbers below `size`."""
     bits = (max(size, 1) - 1).bit_length()
     return next((kind for most, kind in dialect.unsigned if bits <= most), dialect.long)
 
 
 def _signed(low: int, high: int, dialect: Dialect) -> str:
-    """The narrowest type for numbers from `low` to `high`."""
-    for bits, kind in dialect.signed:
-        if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1):
-            return kind
-    return dialect.holding(low, high)
+    bits = max(high, -1 - low).bit_length() + 1
+    return next((kind for most, kind in dialect.signed if bits <= most), dialect.holding(low, high))

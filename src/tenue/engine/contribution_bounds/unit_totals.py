@@ -8,24 +8,21 @@ Guarantee
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from ...errors import refuse
-from ...schema import Bounded, Named, Number
+from ...schema import Named
 from ..computed_column import MOST_STEPS
 from ..contract import Profile
-from ..request import (
-    Contribution,
-    ContributionRequest,
-    Measure,
-    People,
-    RankRequest,
-    Units,
-    UnitValue,
-)
+from ..request import Contribution, ContributionRequest, Measure, RankRequest, Units, UnitValue
 from ..sql.dialect import Dialect
 from ..sql.grid_values import between, first_step, last_step
-from ..sql.logical_table import Held, Logical, Stored, logical_table, unfit, with_computed
+from ..sql.logical_table import (
+    Held,
+    Logical,
+    Stored,
+    logical_table,
+    whole_column,
+    with_computed,
+)
 from ..sql.order_statistics import Run, check_windows, counted, met_by_cell
 from ..sql.statement import group_by, total
 from ..storage import Integer
@@ -38,19 +35,17 @@ def persons_table(units: Units, table: Stored) -> Stored:
     if any(max(abs(value.low), abs(value.high)) > MOST_STEPS for value in units.values):
         raise refuse("engine.computed-value-too-large", bits=MOST_STEPS.bit_length() - 1)
     logical, dialect = Logical(with_computed(table, units.computed)), table.dialect
-    everybody = People(units.unit, 1, None)  # the limit is not applied here
     names = [value.column for value in units.values if value.column is not None]
-    rows = unit_rows(everybody, logical, where=units.where, keys=(), columns=names)
+    rows = unit_rows(units.unit, logical, where=units.where, keys=(), columns=names)
     outputs = [f"{_own(value, logical)} AS p{i}" for i, value in enumerate(units.values)]
     sql = f"SELECT {', '.join(['u', *outputs])} FROM {dialect.nested(rows.sql)}{group_by(1)}"  # noqa: S608
-    columns, held = [], {}
+    held = {}
     for i, value in enumerate(units.values):
-        low, high = Fraction(value.low), Fraction(value.high)
-        column = Number(name=value.name, role="other", low=low, high=high, grid=Fraction(1))
-        columns.append((column.name, column))
         stored = Integer(dialect.long, value.low, value.high)
-        held[column.name.lower()] = Held(column, f"p{i}", stored)
-    return Stored(dialect.nested(sql), held, Named(columns), dialect)
+        column = whole_column(value.name, value.low, value.high)
+        held[value.name.lower()] = Held(column, f"p{i}", stored)
+    declared = Named((one.column.name, one.column) for one in held.values())
+    return Stored(dialect.nested(sql), held, declared, dialect)
 
 
 def _own(value: UnitValue, logical: Logical) -> str:
@@ -62,9 +57,7 @@ def _own(value: UnitValue, logical: Logical) -> str:
     elif value.kind == "present":
         number = f"COUNT({logical.value(str(value.column))})"
     else:
-        column = logical.column(value.column)
-        if not isinstance(column, Bounded):
-            raise unfit(column, "has no order")
+        column = logical.bounded(value.column, "has no order")
         steps = logical.value(column.name)
         largest = max(abs(first_step(column)), abs(last_step(column)))
         total, many = dialect.total(steps, largest), f"COUNT({steps})"
@@ -86,12 +79,10 @@ def _mean(total: str, many: str, low: int, wide: str, divide: str) -> str:
 
 
 def contributions(request: ContributionRequest, table: Stored, run: Run) -> Profile:
-    """The profile of the contributions of all units."""
     check_windows(request.windows)
     logical, asked, dialect = logical_table(request, table), request.contribution, table.dialect
     columns = [*asked.columns, *([] if asked.column is None else [asked.column])]
-    everybody = People(request.unit, 1, None)  # the limit is not applied here
-    rows = unit_rows(everybody, logical, where=request.where, keys=request.keys, columns=columns)
+    rows = unit_rows(request.unit, logical, where=request.where, keys=request.keys, columns=columns)
     keys = [f"k{i}" for i in range(len(request.keys))]
     of_units = _of_units(asked, dialect.nested(rows.sql), keys, logical)
     inside = between("x", _whole(request.first, dialect), _whole(request.last, dialect))

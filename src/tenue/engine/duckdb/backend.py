@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from ...schema import Table
-from ..contract import Engine, Tallied
+from ..contract import Engine
 from ..finding import Finding
 from ..registry import Backend, Load
 from ..source.location import Database, Files, Frame, Local, Relation, names_of, paths_of
 
 if TYPE_CHECKING:
+    from ..source.count_queries import Tally
     from .profile import Described
 
 
@@ -31,7 +32,7 @@ class _DuckDB(Backend):
 
     def open_tally(
         self, source: Files | Database | Relation, memory: int
-    ) -> AbstractContextManager[Tallied]:
+    ) -> AbstractContextManager[Tally]:
         from .engine import open_tally
 
         return open_tally(source, memory)

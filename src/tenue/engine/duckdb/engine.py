@@ -20,7 +20,7 @@ from ..source import count_queries
 from ..source.count_queries import Cell, Tally
 from ..source.file_check import read_whole
 from ..source.location import Database, Files, Local, Relation, names_of, paths_of
-from ..sql.logical_table import Held, Stored
+from ..sql.logical_table import Stored
 from ..sql.row_checks import Types, read_rows
 from ..sql_engine import Relational, held_as, how_read, stored_columns
 from ..storage import Written
@@ -199,24 +199,14 @@ class DuckDB(Relational[Store]):
         return self._within(read)
 
     def read_all(self) -> Rows:
-        def read(store: Store) -> Rows:
-            return _read(lambda: read_rows(self._table, store, self._types(store)), "rows")
-
-        return self._within(read)
+        return self._within(
+            lambda store: _read(lambda: read_rows(self._table, store, self._types(store)), "rows")
+        )
 
     def _types(self, state: Store) -> Types:
-        quoted = DUCKDB.quoted
-        names = [
-            f"{quoted(held.name)} AS {quoted(held.column.name)}"
-            for held in self._table.held.values()
-        ]
-        sql = f"SELECT {', '.join(names)} FROM {self._table.sql} LIMIT 0"  # noqa: S608
-        stored = state.arrow(sql).schema
-
-        def type_of(held: Held) -> pyarrow.DataType | None:
-            return None if held.stored == Written() else stored.field(held.column.name).type
-
-        return type_of
+        names = ", ".join(DUCKDB.quoted(held.name) for held in self._table.held.values())
+        stored = state.arrow(f"SELECT {names} FROM {self._table.sql} LIMIT 0").schema  # noqa: S608
+        return lambda held: None if held.stored == Written() else stored.field(held.name).type
 
     @contextmanager
     def _state(self) -> Iterator[Store]:

@@ -25,7 +25,7 @@ from ..contract import FAULT, Key, Numbers, Part
 from ..passes.parquet_parts import one_part
 from ..passes.sorted_runs import WORDS, all_different, random_words, until_different
 from ..scratch import Scratch
-from .sandbox import limited, quiet
+from .sandbox import quiet, settings
 
 if TYPE_CHECKING:
     import pyarrow
@@ -113,7 +113,7 @@ class _Folder:
         left = rows
         with (
             suppress(duckdb.Error, pyarrow.ArrowException, OSError),
-            duckdb.connect(":memory:", config=limited(self.scratch, memory)) as sorter,
+            duckdb.connect(":memory:", config=settings(self.scratch, memory)) as sorter,
         ):
             quiet(sorter)
             sorter.register("keys", _reader(first, keys))

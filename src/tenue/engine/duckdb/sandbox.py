@@ -47,19 +47,15 @@ _HANDED = "handed"
 _GATHERED = "gathered"
 
 
-def settings(scratch: Scratch) -> Settings:
-    """The settings of a database of ours that puts on disk what does not fit."""
+def settings(scratch: Scratch, memory: int | None = None) -> Settings:
+    """The settings of a database of ours that puts on disk what does not fit into `memory` bytes,
+    or most of the machine's."""
     folder = str(scratch.path / "spill")
-    return {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
-
-
-def limited(scratch: Scratch, memory: int) -> Settings:
-    """The same for a database that holds at most `memory` bytes."""
-    return {
-        **settings(scratch),
-        "memory_limit": f"{memory}B",
-        "threads": min(os.cpu_count() or 1, max(1, memory // _MEMORY_OF_A_THREAD)),
-    }
+    own: Settings = {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
+    if memory is None:
+        return own
+    threads = min(os.cpu_count() or 1, max(1, memory // _MEMORY_OF_A_THREAD))
+    return {**own, "memory_limit": f"{memory}B", "threads": threads}
 
 
 def quiet(connection: duckdb.DuckDBPyConnection) -> None:
@@ -105,7 +101,7 @@ class Sandbox:
         scratch = Scratch()
         self._opened.callback(scratch.close)
         try:
-            config = settings(scratch) if memory is None else limited(scratch, memory)
+            config = settings(scratch, memory)
             self._connection = duckdb.connect(":memory:", config=config)
             self._opened.callback(self._connection.close)
             quiet(self._connection)

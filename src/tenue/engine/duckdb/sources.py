@@ -70,12 +70,12 @@ def prepare(
     if isinstance(source, Frame):
         from ..source.frame import convert
 
-        frame = convert(source.data, wanted)
-        if frame.table.num_columns == 0:
-            return Readable(_ARROW, ())
-        connection.register(_ARROW, frame.table)
+        table, unreadable = convert(source.data, wanted)
+        if table.num_columns == 0:
+            return Readable(_ARROW)
+        connection.register(_ARROW, table)
         columns = _described(connection, _ARROW)
-        return Readable(_ARROW, columns, kept=frame.table, unreadable=frame.unreadable)
+        return Readable(_ARROW, columns, kept=table, unreadable=unreadable)
     if isinstance(source, Database):
         connection.execute(f"ATTACH {literal(str(source.path))} AS {_HELD} (READ_ONLY)")
         connection.execute(f"USE {_HELD}")  # where a view looks for the tables it names

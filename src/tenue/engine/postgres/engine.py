@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import psycopg
 
@@ -45,10 +45,6 @@ _ARROW = {
 """The Arrow type of each plain type."""
 
 
-class _Load(Protocol):
-    def __call__(self, names: Sequence[str], most: int | None = None) -> pyarrow.Table: ...
-
-
 def open_table(source: Server) -> tuple[tuple[str, ...], Load]:
     """The names of a table's columns, and how they are read; refused if it is no table.
 
@@ -65,7 +61,7 @@ def describe(source: Server, *, values: bool) -> list[Described]:
     return describe_arrow(read(names, LOOKED_AT), read(names) if values else None)
 
 
-def _opened(source: Server) -> tuple[Found, _Load]:
+def _opened(source: Server) -> tuple[Found, Callable[..., pyarrow.Table]]:
     """The catalogue's entry of the table, refused if it may not be read, and how to read its
     columns, of all rows or the first `most`."""
     with closing(ServerSession(source.address, TIMEOUT)) as session:

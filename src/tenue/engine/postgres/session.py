@@ -44,7 +44,6 @@ _TYPES: dict[str, tuple[str, *tuple[str, ...]]] = {
     "timestamptz": ("timestamp", "us", "UTC"),
 }
 """The Arrow type that ADBC makes of each type: the function of pyarrow, and its arguments."""
-_NAME = "tenue_rows"
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Made = TypeVar("Made")
@@ -138,7 +137,6 @@ class Snapshot:
         self._other: Any = None
 
     def run(self, sql: str) -> Tuples:
-        """The rows of a SELECT."""
         return self._connection.execute(sql.encode()).fetchall()
 
     def find(self, sql: str, values: Sequence[Any]) -> Tuples:
@@ -146,7 +144,6 @@ class Snapshot:
         return self._connection.execute(sql.encode(), values).fetchall()
 
     def arrow(self, sql: str) -> pyarrow.Table:
-        """The rows of a SELECT, as an Arrow table."""
         import pyarrow
 
         return pyarrow.Table.from_batches(self.batches(sql))
@@ -182,7 +179,6 @@ class Snapshot:
                 other.close()
 
     def close(self) -> None:
-        """Closes the connection that was made for ADBC."""
         if self._other is not None:
             self._other.close()
         self._other = None
@@ -204,26 +200,18 @@ class Snapshot:
     def _row_by_row(self, sql: str, size: int | None) -> Iterator[pyarrow.RecordBatch]:
         import pyarrow
 
-        connection = self._connection
-        connection.execute(f"DECLARE {_NAME} NO SCROLL CURSOR FOR {sql}".encode())
-        more = True
-        try:
-            with connection.cursor(binary=True) as cursor:
-                while more:
-                    cursor.execute(f"FETCH {size or 'ALL'} FROM {_NAME}".encode())
-                    rows, described = cursor.fetchall(), cursor.description or ()
-                    columns = list(zip(*rows, strict=True)) or [()] * len(described)
-                    arrays = {}
-                    for column, values in zip(described, columns, strict=True):
-                        known = connection.adapters.types.get(column.type_code)
-                        kind = _TYPES.get("" if known is None else known.name)
-                        arrow = getattr(pyarrow, kind[0])(*kind[1:]) if kind else None
-                        arrays[column.name] = pyarrow.array(values, arrow)
-                    yield pyarrow.RecordBatch.from_pydict(arrays)
-                    more = size is not None and bool(rows)
-        except GeneratorExit:  # the reader has seen enough, and may ask for other rows
-            more = False
-            raise
-        finally:
-            if not more:  # or the transaction failed, and takes no statement any more
-                connection.execute(f"CLOSE {_NAME}".encode())
+        with self._connection.cursor("tenue_rows", scrollable=False) as cursor:
+            cursor.execute(sql.encode(), binary=True)
+            more = True
+            while more:
+                rows = cursor.fetchall() if size is None else cursor.fetchmany(size)
+                described = cursor.description or ()
+                columns = list(zip(*rows, strict=True)) or [()] * len(described)
+                arrays = {}
+                for column, values in zip(described, columns, strict=True):
+                    known = self._connection.adapters.types.get(column.type_code)
+                    kind = _TYPES.get("" if known is None else known.name)
+                    arrow = getattr(pyarrow, kind[0])(*kind[1:]) if kind else None
+                    arrays[column.name] = pyarrow.array(values, arrow)
+                yield pyarrow.RecordBatch.from_pydict(arrays)
+                more = size is not None and bool(rows)

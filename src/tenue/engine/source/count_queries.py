@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..contract import Numbers, Taken
+from ..contract import Numbers
 from ..sql.dialect import Dialect
 from ..storage import Floating, Nothing, Opaque, Storage
 
@@ -36,8 +36,25 @@ class Cell:
         return isinstance(self.stored, Floating)
 
 
+class Taken:
+    """How much of a table that is counted elsewhere has reached this process.
+
+    counts: how many group sizes, each with the values of its group, if any.
+    rows: how many rows of a sample.
+    columns: the columns that were read in full.
+    """
+
+    def __init__(self) -> None:
+        self.counts, self.rows, self.columns = 0, 0, list[str]()
+
+
 class Tally:
-    """Counts of a table, as `Tallied` says.
+    """A table whose values are counted where its rows are.
+
+    Guarantee
+        One entry is handed over for each combination of values, however many rows have it, except
+        by `some` and `load`. Values are equal where a reader of the whole table would find them
+        equal.
 
     engine: the name of the engine that counts; `dialect`, its SQL.
     table: the table, as it stands after FROM.
@@ -61,23 +78,27 @@ class Tally:
         return not isinstance(self._cells[name].stored, Opaque | Nothing)
 
     def tally(self, names: Sequence[str]) -> Iterator[pyarrow.Table]:
+        """Each combination of values of these columns once; the last column counts its rows.
+
+        In batches; combinations that agree in the first columns follow one another, and every call
+        with the same first columns gives these in the same order.
+        """
         keys = ", ".join(self._keys(names))
         sql = f"SELECT {keys}, COUNT(*) AS n FROM {self._values(names)} "  # noqa: S608
         for batch in self._counts(f"{sql}GROUP BY {keys} ORDER BY {keys}"):
             yield self._read(names, batch)
 
     def sizes(self, names: Sequence[str]) -> tuple[Numbers, Numbers]:
+        """The sizes of groups that agree in these columns, and how many groups have each."""
         keys = ", ".join(self._keys(names))
         inner = f"SELECT COUNT(*) AS n FROM {self._values(names)} GROUP BY {keys}"  # noqa: S608
         sql = f"SELECT n, COUNT(*) AS m FROM ({inner}) AS g GROUP BY n ORDER BY n"  # noqa: S608
-        found = [batch.columns for batch in self._counts(sql)]
-        none = np.zeros(0, np.int64)
-        sizes, groups = (
-            np.concatenate([none, *(np.asarray(part[j]) for part in found)]) for j in (0, 1)
-        )
-        return sizes.astype(np.int64), groups.astype(np.int64)
+        found = [np.zeros((2, 0), np.int64), *(np.stack(b.columns) for b in self._counts(sql))]
+        sizes, groups = np.concatenate(found, axis=1).astype(np.int64)
+        return sizes, groups
 
     def different(self, name: str) -> int:
+        """How many different values a column has, not counting NULL."""
         keys = ", ".join(self._keys([name]))
         inner = f"SELECT DISTINCT {keys} FROM {self._values([name])} WHERE c0 IS NOT NULL"  # noqa: S608
         counts = self._counts(f"SELECT COUNT(*) AS n FROM ({inner}) AS d")  # noqa: S608
@@ -85,6 +106,7 @@ class Tally:
         return int(many)
 
     def some(self, names: Sequence[str], step: int, most: int) -> pyarrow.Table:
+        """Every `step`-th row of the table, `most` at most."""
         rows = f"SELECT {self._chosen(names)}, {self._dialect.number_of_row()} AS r "
         columns = ", ".join(f"c{j}" for j in range(len(names)))
         sql = f"SELECT {columns} FROM ({rows} FROM {self._table}) AS s "  # noqa: S608
@@ -93,6 +115,7 @@ class Tally:
         return found
 
     def load(self, names: Sequence[str]) -> pyarrow.Table:
+        """All rows of these columns, for those whose values cannot be counted there."""
         self.taken.columns += [name for name in names if name not in self.taken.columns]
         return self._whole(f"SELECT {self._chosen(names)} FROM {self._table}", names)  # noqa: S608
 

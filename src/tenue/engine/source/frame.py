@@ -11,9 +11,8 @@ reads columns of Python objects. Columns that nobody declared are not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import Refused, refuse
@@ -159,25 +158,14 @@ def _decoded(value: bytes | None) -> str | None:
 Column = Callable[[str], "tuple[pyarrow.ChunkedArray, int]"]
 
 
-@dataclass(frozen=True, eq=False)
-class Converted:
-    """A data frame as Arrow data.
-
-    unreadable: for the holder, how many values of a column were present and could not be converted,
-        where there are any. They are missing.
-    """
-
-    table: pyarrow.Table
-    unreadable: Mapping[str, int]
-
-
 def arrow_table(data: Any, wanted: Collection[str] | None) -> pyarrow.Table:
     """The columns whose names, in lower case, are `wanted`, or all; refused if it is no table."""
-    return convert(data, wanted).table
+    return convert(data, wanted)[0]
 
 
-def convert(data: Any, wanted: Collection[str] | None) -> Converted:
-    """The same, with how many values could not be converted.
+def convert(data: Any, wanted: Collection[str] | None) -> tuple[pyarrow.Table, dict[str, int]]:
+    """The same; and for the holder, how many values of a column were present and could not be
+    converted, where there are any. They are missing.
 
     Guarantee
         Each value is converted by itself, whatever the others are: a row that is added, removed or
@@ -189,7 +177,7 @@ def convert(data: Any, wanted: Collection[str] | None) -> Converted:
         names, column = _opened(data, wanted)
         columns = {name: column(name) for name in names}
         table = pyarrow.table({name: values for name, (values, _) in columns.items()})
-        return Converted(table, {name: lost for name, (_, lost) in columns.items() if lost})
+        return table, {name: lost for name, (_, lost) in columns.items() if lost}
     except Refused:
         raise
     except Exception:  # noqa: S110 - any object may be given, and may raise anything

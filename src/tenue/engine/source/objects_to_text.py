@@ -44,11 +44,13 @@ def texts(values: Sequence[Any]) -> tuple[pyarrow.ChunkedArray, int]:
     pieces, lost = [], 0
     for start in range(0, len(values), _SLICE):
         part = values[start : start + _SLICE]
-        piece, unread = _quick(part), 0
+        piece = _quick(part)
         if piece is None:
-            piece, unread = _array([text(value) for value in part])
+            written = [text(value) for value in part]
+            lost += written.count(_UNREADABLE)
+            plain = [None if one is _UNREADABLE else one for one in written]
+            piece = pyarrow.array(plain, pyarrow.large_string())
         pieces.append(piece)
-        lost += unread
     return pyarrow.chunked_array(pieces, pyarrow.large_string()), lost
 
 
@@ -80,26 +82,6 @@ def _is_inside(value: Any) -> bool:
     return value is None or value != value or MINYEAR < value.year < MAXYEAR
 
 
-def _array(written: list[Written]) -> tuple[pyarrow.Array, int]:
-    import pyarrow
-
-    lost = written.count(_UNREADABLE)
-    try:
-        plain = [None if one is _UNREADABLE else one for one in written] if lost else written
-        return pyarrow.array(plain, pyarrow.large_string()), lost
-    except UnicodeEncodeError:
-        return _array([_unicode(one) for one in written])
-
-
-def _unicode(written: Written) -> Written:
-    try:
-        if isinstance(written, str):
-            written.encode()
-    except UnicodeEncodeError:
-        return _UNREADABLE
-    return written
-
-
 def text(value: object) -> Written:
     """The text of one value, by its own type; None where it is missing."""
     try:
@@ -107,6 +89,12 @@ def text(value: object) -> Written:
         return _writer(kind)(value)
     except Exception:  # any object may be given, and may raise anything
         return _UNREADABLE
+
+
+def _unicode(value: str) -> str:
+    word = str.__str__(value)
+    word.encode()  # fails unless it is Unicode
+    return word
 
 
 def _whole(value: int) -> str:
@@ -143,7 +131,7 @@ def _instant(value: Any) -> str | None:
 
 
 _WRITERS: dict[type, Writer] = {
-    str: str.__str__,
+    str: _unicode,
     type(None): lambda _: None,
     bool: lambda value: "true" if value else "false",
     int: _whole,

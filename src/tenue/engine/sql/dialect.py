@@ -106,11 +106,9 @@ class Dialect(ABC):
     unsigned: tuple[tuple[int, str], ...] = ()
 
     def literal(self, text: str) -> str:
-        """The literal of a text."""
         return "'" + text.replace("'", "''") + "'"
 
     def quoted(self, name: str) -> str:
-        """A name in quotes."""
         return '"' + name.replace('"', '""') + '"'
 
     def trimmed(self, text: str) -> str:

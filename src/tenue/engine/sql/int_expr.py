@@ -36,7 +36,6 @@ class Whole:
         object.__setattr__(self, "type", self.type or self.dialect.long)
 
     def plus(self, number: int) -> Whole:
-        """The sum with a constant."""
         if self.before is not None:
             start, added = self.before
             return start.plus(added + number)

@@ -188,6 +188,13 @@ class Logical:
             raise refuse("engine.request-undeclared-column")
         return self.table.declared[name]
 
+    def bounded(self, name: str | None, lacks: str) -> Bounded:
+        """The same; refused unless it is bounded, with what another column lacks."""
+        column = self.column(name)
+        if not isinstance(column, Bounded):
+            raise unfit(column, lacks)
+        return column
+
     def is_computed(self, name: str) -> bool:
         """Whether the request computes the column, so that it is not stored."""
         return folded(name) in self.table.formulas
@@ -206,7 +213,6 @@ class Logical:
         return Whole(self.value(column.name), *ends, self.dialect)
 
     def ends(self, leaf: Steps | DateField) -> Ends:
-        """The least and the greatest value of a column, or of a field of one."""
         return leaf_ends(self.column(leaf.column), leaf)
 
     def count(self, column: Date | Datetime) -> Whole:
@@ -243,7 +249,6 @@ class Logical:
         return self.stage_stored(name, _identity(column, self.stored(name), self.dialect))
 
     def stored(self, name: str) -> Storage:
-        """How the source stores a column."""
         return self._held(self.column(name)).stored
 
     def stage(self, name: str, stages: list[Stage]) -> str:
@@ -478,14 +483,17 @@ def with_computed(table: Stored, computed: Iterable[Computed]) -> Stored:
     They are declared columns with steps of 1, between the ends of their ranges.
     """
     for one in computed:
-        low, high = check_range(one.formula, Logical(table).ends)
-        column = Number(
-            name=one.name, role="other", low=Fraction(low), high=Fraction(high), grid=Fraction(1)
-        )
+        column = whole_column(one.name, *check_range(one.formula, Logical(table).ends))
         declared = Named([*table.declared.items(), (one.name, column)])
         formulas = {**table.formulas, folded(one.name): one.formula}
         table = replace(table, declared=declared, formulas=formulas)
     return table
+
+
+def whole_column(name: str, low: int, high: int) -> Number:
+    """A column of the whole numbers from `low` to `high`."""
+    first, last, one = map(Fraction, (low, high, 1))
+    return Number(name=name, role="other", low=first, high=last, grid=one)
 
 
 def written(formula: Formula, logical: Logical) -> str:

@@ -23,13 +23,12 @@ from itertools import accumulate
 from typing import Any
 
 from ...errors import refuse
-from ...schema import Bounded
 from ..contract import Profile, Profiles
 from ..request import RankRequest, Window
 from .dialect import Dialect
 from .grid_values import first_step, last_step
 from .int_expr import Whole, integer
-from .logical_table import Logical, Stored, logical_table, truth, unfit
+from .logical_table import Logical, Stored, logical_table, truth
 from .statement import cell, group_by
 
 _MOST = 2**12  # buckets of a cell
@@ -93,10 +92,8 @@ def profiles(request: RankRequest, table: Stored, run: Run) -> Profiles:
     `request.people` is ignored: see `engine/contribution_bounds/measure.py`.
     """
     check_windows(request.windows)
-    values = table.dialect.nested(_values(request, logical_table(request, table)))
-    if table.dialect.scattered:
-        return profiles_in_full(request, table, run)
-    if not request.keys:
+    if not request.keys and not table.dialect.scattered:
+        values = table.dialect.nested(_values(request, logical_table(request, table)))
         measured = _logged if table.dialect.logged else _between
         profile = measured(values, request.windows, table.dialect, run)
         if profile is not None:
@@ -108,7 +105,7 @@ def profiles_in_full(request: RankRequest, table: Stored, run: Run) -> Profiles:
     """The same, by counting every value of every cell."""
     check_windows(request.windows)
     logical, dialect = logical_table(request, table), table.dialect
-    column = ordered(request, logical)
+    column = logical.bounded(request.column, "has no order")
     values = dialect.nested(_values(request, logical))
     counts = counted_near(request, values, (first_step(column), last_step(column)), dialect)
     return met_by_cell(request, counts, dialect, run)
@@ -151,17 +148,9 @@ def counted_near(request: RankRequest, values: str, ends: tuple[int, int], diale
     return near_counts(values, len(request.keys), ends, _reached(request, dialect), dialect)
 
 
-def ordered(request: RankRequest, logical: Logical) -> Bounded:
-    """The column of the request; refused if it has no order."""
-    column = logical.column(request.column)
-    if not isinstance(column, Bounded):
-        raise unfit(column, "has no order")
-    return column
-
-
 def _values(request: RankRequest, logical: Logical) -> str:
     """The SELECT of each row's cell k0, k1, … and steps v."""
-    value = logical.value(ordered(request, logical).name)
+    value = logical.value(logical.bounded(request.column, "has no order").name)
     cells = [cell(key, logical) for key in request.keys]
     where = None if request.where is None else truth(request.where, logical)
     outputs = [f"{cell} AS k{i}" for i, cell in enumerate(cells)] + [f"{value} AS v"]
@@ -221,12 +210,14 @@ def _between(values: str, windows: Sequence[Window], dialect: Dialect, run: Run)
     if not rows:
         return None
     spans = _spans(values, _ranks(windows, rows), rows, dialect, run)
+    if not spans:
+        return Profile(rows, ())
     gaps, cases = set(), []
     for low, high in spans:
         cases += [f"WHEN v < {integer(low)} THEN {integer(low - 1)}"]
         cases += [f"WHEN v <= {integer(high)} THEN v"]
         gaps |= {low - 1, high + 1}
-    lumped = f"CASE {' '.join(cases)} ELSE {integer(spans[-1][1] + 1)} END" if spans else "0"
+    lumped = f"CASE {' '.join(cases)} ELSE {integer(spans[-1][1] + 1)} END"
     if len(spans) == 1:
         lumped = dialect.nearest("v", *(integer(gap) for gap in sorted(gaps)))
     sql = f"SELECT {lumped} AS g, COUNT(*) FROM {values} WHERE v IS NOT NULL GROUP BY 1"  # noqa: S608
@@ -234,9 +225,9 @@ def _between(values: str, windows: Sequence[Window], dialect: Dialect, run: Run)
     smaller = [0, *accumulate(count for _, count in counts)]
     met = [(value, below, count) for (value, count), below in zip(counts, smaller, strict=False)]
     ends = _ranks(windows, smaller[-1])
-    if any(_met(ends, below, count) for value, below, count in met if value in gaps or not spans):
+    if any(_met(ends, below, count) for value, below, count in met if value in gaps):
         return None
-    exact = [entry for entry in met if spans and entry[0] not in gaps]
+    exact = [entry for entry in met if entry[0] not in gaps]
     return _profile(smaller[-1], exact, windows) if counts else None
 
 

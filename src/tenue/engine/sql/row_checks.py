@@ -74,22 +74,10 @@ Types = Callable[[Held], "pyarrow.DataType | None"]
 def read_rows(table: Stored, state: Statements, types: Types) -> Rows:
     """Every row, as `Engine.read_all` says."""
     logical = unfilled(table)
-    chosen, doubts, identifiers = [], {}, []
-    for held in logical.table.held.values():
-        name = held.column.name
-        if isinstance(held.column, Identifier):
-            identifiers.append(name)
-            value = logical.raw(name)
-        else:
-            value, doubts[name] = logical.whole(name), _doubts(held.column, logical)
-        chosen.append(f"{value} AS {table.dialect.quoted(name)}")
-    everything = state.arrow(logical.select(chosen))
-    return Rows(
-        everything.select(list(doubts)),
-        everything.select(identifiers),
-        {held.column.name: types(held) for held in logical.table.held.values()},
-        **_counted(logical, doubts, state),
-    )
+    identifiers, values = _split(logical)
+    everything = state.arrow(logical.select(_outputs(logical, values, identifiers)))
+    facts = _facts(logical, values, types, state)
+    return Rows(everything.select(values), everything.select(identifiers), **facts)
 
 
 def hand_over(
@@ -102,13 +90,11 @@ def hand_over(
     names: bool = False,
 ) -> HandedOver:
     """Every row once, as `Engine.hand_over` says."""
-    logical, quoted = unfilled(table), table.dialect.quoted
+    logical = unfilled(table)
     identifiers, values = _split(logical)
-    chosen = [f"{logical.whole(column.name)} AS {quoted(column.name)}" for column in values]
-    if names:
-        chosen += [f"{logical.raw(name)} AS {quoted(name)}" for name in identifiers]
+    outputs = _outputs(logical, values, identifiers if names else [])
     rows = 0
-    for part in state.batches(logical.select(chosen or ["0 AS nothing"]), batch):
+    for part in state.batches(logical.select(outputs or ["0 AS nothing"]), batch):
         rows += part.num_rows
         if part.num_rows:
             take(part)
@@ -126,41 +112,42 @@ def handed_over(logical: Logical, state: Statements, types: Types, rows: int) ->
         ((many,),) = state.run(f"SELECT COUNT(*) FROM {logical.dialect.nested(twice)}")  # noqa: S608
         if many:
             repeated.append(name)
-    stored = {held.column.name: types(held) for held in logical.table.held.values()}
-    doubts = {column.name: _doubts(column, logical) for column in values}
-    return HandedOver(rows, tuple(repeated), stored, **_counted(logical, doubts, state))
+    return HandedOver(rows, tuple(repeated), **_facts(logical, values, types, state))
 
 
-def _split(logical: Logical) -> tuple[list[str], list[Column]]:
-    """The names of the identifiers, and the other columns."""
+def _split(logical: Logical) -> tuple[list[str], list[str]]:
+    """The names of the identifiers, and of the other columns."""
     columns = [held.column for held in logical.table.held.values()]
-    values = [column for column in columns if not isinstance(column, Identifier)]
-    return [column.name for column in columns if isinstance(column, Identifier)], values
+    identifiers = [column.name for column in columns if isinstance(column, Identifier)]
+    return identifiers, [column.name for column in columns if column.name not in identifiers]
 
 
-def _doubts(column: Column, logical: Logical) -> tuple[str, str, str]:
-    """Conditions: a value is present and unreadable; infinite; beyond its bounds."""
-    return _unreadable(column, logical), _infinite(column, logical), _beyond(column, logical)
+def _outputs(logical: Logical, values: list[str], identifiers: list[str]) -> list[str]:
+    """The logical values of some columns and the stored values of others, by their names."""
+    quoted = logical.dialect.quoted
+    outputs = [f"{logical.whole(name)} AS {quoted(name)}" for name in values]
+    return outputs + [f"{logical.raw(name)} AS {quoted(name)}" for name in identifiers]
 
 
-def _counted(
-    logical: Logical, doubts: Mapping[str, tuple[str, str, str]], state: Statements
-) -> dict[str, dict[str, int]]:
-    """In how many rows each column is unreadable, infinite and beyond its bounds; and the first row
-    in which it is one of the former two."""
-    dialect = logical.dialect
+def _facts(
+    logical: Logical, values: list[str], types: Types, state: Statements
+) -> dict[str, dict[str, Any]]:
+    """The fields of `ReadFacts`, of these columns."""
+    dialect, first = logical.dialect, {}
+    kinds = {"unreadable": _unreadable, "infinite": _infinite, "beyond": _beyond}
+    columns = [logical.column(name) for name in values]
+    doubts = {c.name: [test(c, logical) for test in kinds.values()] for c in columns}
     tests = [count_where(test) for each in doubts.values() for test in each]
     found = [int(many) for many in state.run(logical.select(tests))[0]] if tests else []
-    first = {}
     for name, unreadable, infinite in zip(doubts, found[::3], found[1::3], strict=True):
         if unreadable or infinite:
             numbered = logical.select(["*", f"{dialect.place()} AS place"])
-            wrong = " OR ".join(doubts[name][:2])
-            sql = f"SELECT min(place) FROM {dialect.nested(numbered)} WHERE {wrong}"  # noqa: S608
+            either = " OR ".join(doubts[name][:2])
+            sql = f"SELECT min(place) FROM {dialect.nested(numbered)} WHERE {either}"  # noqa: S608
             first[name] = int(state.run(sql)[0][0])
-    kinds = ("unreadable", "infinite", "beyond")
+    stored = {held.column.name: types(held) for held in logical.table.held.values()}
     counted = {kind: dict(zip(doubts, found[i::3], strict=True)) for i, kind in enumerate(kinds)}
-    return {**counted, "first": first}
+    return {"types": stored, **counted, "first": first}
 
 
 def unfilled(table: Stored) -> Logical:

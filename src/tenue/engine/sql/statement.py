@@ -123,9 +123,8 @@ def cell(key: CellKey, logical: Logical) -> str:
     if isinstance(key, Pieces):
         return piece(key, logical)
     if isinstance(key, Bin):
-        if not isinstance(column, Bounded):
-            raise unfit(column, "has no bins")
-        return _cell(logical.steps(column).floor_divide(key.width), key)
+        steps = logical.steps(logical.bounded(key.column, "has no bins"))
+        return _cell(steps.floor_divide(key.width), key)
     if not isinstance(column, Date | Datetime):
         raise unfit(column, "has no calendar")
     return _cell(_calendar(key, column, logical), key)
@@ -311,7 +310,6 @@ def _late(request: Request, logical: Logical) -> set[int]:
 
 
 def group_by(keys: int) -> str:
-    """GROUP BY the first `keys` outputs."""
     return " GROUP BY " + ", ".join(str(i + 1) for i in range(keys)) if keys else ""
 
 
@@ -359,9 +357,6 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
 
 
 def total(measure: Measure, logical: Logical) -> str:
-    """The SQL of the sum of a measure's column."""
-    column = logical.column(measure.column)
-    if not isinstance(column, Bounded):
-        raise unfit(column, "has no total")
+    column = logical.bounded(measure.column, "has no total")
     largest = max(abs(first_step(column)), abs(last_step(column)))
     return logical.dialect.total(logical.value(column.name), largest)
