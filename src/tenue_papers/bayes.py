@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from statistics import NormalDist
 
 from tenue.estimate import Comparison, compare, out_of_range
-from tenue.noise import Laplace, Seeded
+from tenue.noise import Laplace
 from tenue.prior import Binomial
 
-from .cell import Cell, Spread, beside, claimed, explains, formula, refuted
+from .cell import Cell, Spread, beside, claimed, explains, formula, refuted, seeded
 from .data import Data
 from .draw import Figure, Series, between, log_between, pairs, plot
 from .exhibit import Exhibit, erratum, example, figure
@@ -30,9 +29,8 @@ def exact(n: int, epsilon: str, share: str = SHARE) -> Comparison:
 
 @cache
 def simulated(n: int, epsilon: str, share: str = SHARE) -> Comparison:
-    seed = zlib.crc32(f"bayes {n} {epsilon} {share}".encode())
     law, belief = Laplace(sensitivity=1, epsilon=epsilon), Binomial(n, share)
-    return compare(law, belief, draws=RUNS, source=Seeded(seed))
+    return compare(law, belief, draws=RUNS, source=seeded(f"bayes {n} {epsilon} {share}"))
 
 
 def error_agrees(n: int, epsilon: str, share: str = SHARE) -> Cell:

@@ -222,7 +222,6 @@ def grouped(levels: Levels) -> list[tuple[int, int]]:
 
 
 def least(levels: Levels) -> int:
-    """The k of this generalisation."""
     first, second = zip(*grouped(levels), strict=True)
     return int(checked({"q1": list(first), "q2": list(second), "problem": list(range(16))}).k)
 
@@ -241,15 +240,10 @@ def _scatter(title: str, levels: Levels) -> Panel:
     members: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for (a, b), key in zip(RECORDS, grouped(levels), strict=True):
         members.setdefault(key, []).append((float(a), float(b)))
-    if len(members) < len(RECORDS):
-        series = [
-            Series(f"group {i + 1}", tuple(points), "point")
-            for i, points in enumerate(members.values())
-        ]
-    else:
-        series = [
-            Series("record", tuple(p for points in members.values() for p in points), "point")
-        ]
+    named = {f"group {i + 1}": points for i, points in enumerate(members.values())}
+    if len(members) == len(RECORDS):
+        named = {"record": [(float(a), float(b)) for a, b in RECORDS]}
+    series = [Series(name, tuple(points), "point") for name, points in named.items()]
     words = [(float(i), -0.7, name) for i, name in enumerate(FIRST)]
     words += [(-0.7, float(i), name) for i, name in enumerate(SECOND)]
     words += [(1.5, -1.3, "Q1"), (-1.3, 1.5, "Q2")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,10 @@ CENSUS, EIA, ADULT = "census.csv", "eia.csv", "adult.csv"
 OCCUPATION = "adult_occupation_taxonomy.json"
 COUNTRY = "adult_native_country_taxonomy.json"
 FILES = (CENSUS, EIA, ADULT, OCCUPATION, COUNTRY)
+EIA_COLUMNS = (
+    *("MONTH", "RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES"),
+    *("OTHREVENUE", "OTHRSALES", "TOTREVENUE", "TOTSALES"),
+)
 
 Table = npt.NDArray[np.float64]
 
@@ -37,15 +41,8 @@ class Data:
         path = os.environ.get(FOLDER) if folder is None else folder
         self.folder = Path(path) if path else None
         self.made_up = made_up
-        self._kept: dict[str, Any] = {}
         if self.folder is not None and not self.folder.is_dir():
             raise refuse("papers.papers-folder-missing", folder=self.folder)
-
-    def kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """What `make` returns, computed once for each name."""
-        if name not in self._kept:
-            self._kept[name] = make()
-        return self._kept[name]
 
     def lacking(self, needs: Iterable[str]) -> tuple[str, ...]:
         """The missing ones of these files."""
@@ -68,7 +65,7 @@ class Data:
     @cached_property
     def eia(self) -> Columns:
         """4,092 records: the month and ten columns of revenue and sales."""
-        return self._numbers(EIA, ("MONTH", *_REVENUE))
+        return self._numbers(EIA, EIA_COLUMNS)
 
     @cached_property
     def adult(self) -> tuple[list[str], list[str]]:
@@ -84,12 +81,6 @@ class Data:
         except (KeyError, ValueError, IndexError, TypeError):
             raise refuse("papers.not-the-papers-table", file=name) from None
         return Columns(names, values)
-
-
-_REVENUE = (
-    *("RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES"),
-    *("OTHREVENUE", "OTHRSALES", "TOTREVENUE", "TOTSALES"),
-)
 
 
 class Columns:

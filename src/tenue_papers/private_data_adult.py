@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import product
 from typing import NamedTuple
 
@@ -23,21 +23,18 @@ from tenue.schema import Schema
 from tenue.sensitivity import chain
 from tenue.taxonomy import Taxonomy
 
-from .cell import Cell, beside, claimed, refuted, unmet
+from .cell import Cell, beside, claimed, refuted, seeded, unmet
 from .data import ADULT, CENSUS, COUNTRY, OCCUPATION, Columns, Data, Printed, Table, arrow, printed
 from .exhibit import beyond, erratum, table
-from .private_data_tables import COLUMNS, FOUR, four, moved, printed_runs
-from .swapping import seeded
+from .private_data_tables import COLUMNS, EPSILONS, FOUR, Labels, four, moved, printed_runs
 
 NEEDS = (ADULT, OCCUPATION, COUNTRY)
 FILES = {"occupation": OCCUPATION, "native-country": COUNTRY}
-EPSILONS = ("0.01", "0.1", "1.0", "10.0")
 MAPPING = (
     "The thesis maps categories to WordNet 2.1 in a way that is not published; ours to WordNet "
     "3.0, with 36 and 66 concepts instead of 122 and 127."
 )
 TENFOLD = f"The printed SSE_0 is ten times too small for its own SSE_f. {MAPPING}"
-Labels = NDArray[np.int64]
 
 
 class Masked(NamedTuple):
@@ -98,7 +95,6 @@ class Adult:
 
     @cached_property
     def tuples(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The different pairs of categories, and their frequencies."""
         pairs = np.stack([part.codes for part in self.parts], axis=1)
         found = np.unique(pairs, axis=0, return_counts=True)
         return found[0], found[1]
@@ -163,9 +159,9 @@ class Adult:
         return np.asarray(nearest / (nearest * counts[:, None]).sum(axis=0))
 
 
+@lru_cache(1)
 def adult(data: Data) -> Adult:
-    people: Adult = data.kept("adult", lambda: Adult(data))
-    return people
+    return Adult(data)
 
 
 def against_mdav(data: Data) -> Iterator[Cell]:

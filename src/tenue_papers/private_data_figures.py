@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tenue.publish import mdav, reference_points
 
@@ -17,7 +17,7 @@ from .data import CENSUS, Data, Table
 from .draw import Figure, Panel, Series, pairs, panels
 from .exhibit import figure
 from .private_data_adult import NEEDS, adult
-from .private_data_tables import by_corners, by_mdav, four, measured, printed_runs
+from .private_data_tables import EPSILONS, Labels, by_corners, by_mdav, four, measured, printed_runs
 
 TOY = np.array(
     [[5, 5], [3, 5], [10, 2], [8, 0], [3, 10], [9, 0], [9, 9], [4, 4], [10, 10], [7, 4], [2, 10],
@@ -26,7 +26,6 @@ TOY = np.array(
 """Fifteen records, as in the figure, which prints no coordinates; the ninth is moved."""
 MOVED, AWAY = 8, (0.0, 0.0)
 BOUNDS = [(0.0, 10.0), (0.0, 10.0)]
-Labels = NDArray[np.int64]
 
 
 def changed() -> Table:
@@ -139,44 +138,38 @@ def formation_cells(_: Data) -> Iterator[Cell]:
 
 
 SIZES = (2, 3, 5, 8, 12, 20, 30, 50, 75, 100)
-EPSILONS = ("0.01", "0.1", "1.0", "10.0")
-Curves = dict[str, list[tuple[float, float, float]]]
+Point = tuple[float, float, float]
+Curves = dict[str, list[Point]]
 
 
+@lru_cache(1)
 def census_curves(data: Data) -> Curves:
-    def made() -> Curves:
-        columns, found = four(data), Curves()
-        for epsilon in EPSILONS:
-            runs = {k: printed_runs(columns, k, epsilon, 3) for k in (1, *SIZES)}
-            found[f"ε = {epsilon}"] = [
-                (k, *np.mean([(run.sse, run.linkage) for run in some], axis=0).tolist())
-                for k, some in runs.items()
-            ]
-        for name, mask in (("insensitive", by_corners), ("MDAV", by_mdav)):
-            seen = [(k, measured(columns, mask(columns, k))) for k in SIZES]
-            found[name] = [(k, run.sse, run.linkage) for k, run in seen]
-        return found
-
-    curves: Curves = data.kept("fig6.4", made)
-    return curves
+    columns, found = four(data), Curves()
+    for epsilon in EPSILONS:
+        runs = {k: printed_runs(columns, k, epsilon, 3) for k in (1, *SIZES)}
+        found[f"ε = {epsilon}"] = [
+            (k, *np.mean([(run.sse, run.linkage) for run in some], axis=0).tolist())
+            for k, some in runs.items()
+        ]
+    for name, mask in (("insensitive", by_corners), ("MDAV", by_mdav)):
+        seen = [(k, measured(columns, mask(columns, k))) for k in SIZES]
+        found[name] = [(k, run.sse, run.linkage) for k, run in seen]
+    return found
 
 
+@lru_cache(1)
 def adult_curves(data: Data) -> Curves:
-    def made() -> Curves:
-        people, groups = adult(data), (5, 10, 20, 35, 60, 100)
-        corners = {k: people.by_corners(k) for k in groups}
-        curves: dict[str, tuple[dict[int, Labels], float | None]] = {
-            f"ε = {epsilon}": (corners, float(epsilon)) for epsilon in EPSILONS
-        }
-        curves["insensitive"] = (corners, None)
-        curves["MDAV"] = ({k: people.by_mdav(k) for k in groups}, None)
-        return {
-            name: [(k, *people.measured(labels, epsilon)) for k, labels in by_size.items()]
-            for name, (by_size, epsilon) in curves.items()
-        }
+    people, groups = adult(data), (5, 10, 20, 35, 60, 100)
+    corners = {k: people.by_corners(k) for k in groups}
 
-    curves: Curves = data.kept("fig6.5", made)
-    return curves
+    def measured(by_size: dict[int, Labels], epsilon: float | None) -> list[Point]:
+        return [(k, *people.measured(labels, epsilon)) for k, labels in by_size.items()]
+
+    return {
+        **{f"ε = {epsilon}": measured(corners, float(epsilon)) for epsilon in EPSILONS},
+        "insensitive": measured(corners, None),
+        "MDAV": measured({k: people.by_mdav(k) for k in groups}, None),
+    }
 
 
 def over_k(curves: Curves) -> Figure:

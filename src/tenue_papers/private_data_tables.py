@@ -8,7 +8,6 @@ here from public parts to reproduce the printed tables, and nowhere else.
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenue.evaluate import Score, distributions, record_linkage, sse
-from tenue.noise import Laplace, Seeded
+from tenue.noise import Laplace
 from tenue.publish import mdav
 
 from .cell import (
@@ -35,6 +34,7 @@ from .cell import (
     met,
     pooled,
     refuted,
+    seeded,
 )
 from .data import CENSUS, Columns, Data, Printed, Table, printed
 from .exhibit import erratum, table
@@ -107,7 +107,7 @@ def printed_runs(columns: Columns, k: int, epsilon: str, runs: int = RUNS) -> li
     """Masked as printed: noise of scale 1.5·max/(kε) on every value of every record."""
     centre = columns.values if k == 1 else by_corners(columns, k)
     top = tops(columns)
-    source = Seeded(zlib.crc32(f"chapter 6, k = {k}, ε = {epsilon}".encode()))
+    source = seeded(f"chapter 6, k = {k}, ε = {epsilon}")
     law = Laplace(sensitivity=1, epsilon=epsilon)
     tables = []
     for _ in range(runs):
@@ -218,18 +218,15 @@ def _three(row: str, cells: Cells, key: str, base: Baseline, found: Averaged) ->
         "Score": (low / (ours.sse_factor + reach), high / (ours.sse_factor - reach)),
     }
     possible = _fits(found.links, base.right_links(link.right))
-    others = [
-        drawn(
+    yield first
+    for name, cell, value in (("RL_f", link, ours.rl_factor), ("Score", score, ours.value)):
+        yield drawn(
             *(row, COLUMNS[name], cell.text, value),
             right=cell.right,
             possible=possible and (name == "RL_f" or first.verdict is not Verdict.DIFFERENT),
             same=_fits_print(found.links, base.behind(factors[name])),
             because=OTHER_RUNS,
         )
-        for name, cell, value in (("RL_f", link, ours.rl_factor), ("Score", score, ours.value))
-    ]
-    yield first
-    yield from others
 
 
 def around(text: str) -> Range:
@@ -301,7 +298,9 @@ def statistics(data: Data) -> Iterator[Cell]:
                 yield _mean(row, column, cell, *change)
             else:
                 ours = once_moved(columns, masked[method][0], statistic, place)
-                yield _once(row, column, cell, ours)
+                kept = ours < 1e-12  # means of groups keep the mean
+                right = None if kept else cell.right
+                yield met(row, column, cell.text, 0.0 if kept else ours, right=right)
 
 
 def once_moved(columns: Columns, values: Table, statistic: str, place: int) -> float:
@@ -316,12 +315,6 @@ def _masked(columns: Columns, k: int, method: str) -> list[Table]:
     if k == 1:
         return [columns.values]
     return [by_mdav(columns, k) if method == "MDAV" else by_corners(columns, k)]
-
-
-def _once(row: str, column: str, cell: Printed, ours: float) -> Cell:
-    if ours < 1e-12:  # means of groups keep the mean
-        return met(row, column, cell.text, 0.0)
-    return met(row, column, cell.text, ours, right=cell.right)
 
 
 # -- errata ----------------------------------------------------------------------------------------

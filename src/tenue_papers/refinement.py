@@ -26,7 +26,6 @@ COMPLEMENT = "1 minus a number that was truncated."
 
 
 def uniform(epsilon: object, truth: object = "0.5", kind: str = "individual") -> RefinedDensity:
-    """The uniform belief on [0, 1], refined."""
     law = refine(prior.Uniform(0, 1), truth, epsilon, kind=kind)
     if not isinstance(law, RefinedDensity):
         raise TypeError("a uniform prior is refined to a density")
@@ -87,9 +86,7 @@ def boolean_example(_: Data) -> Iterator[Cell]:
     yield met(first, column, "0.19", noisy, right="0.19026092617401")
     yield truncated("bit 0", "0.003678", mass(zero, 1), right="0.0036787944117144")
     yield amended(
-        *(third, "bit 0", "0.996322", mass(zero, 0)),
-        right="0.99632120558829",
-        because=COMPLEMENT,
+        *(third, "bit 0", "0.996322", mass(zero, 0)), right="0.99632120558829", because=COMPLEMENT
     )
     yield truncated("bit 1", "0.027182", mass(one, 1), right="0.02718281828459")
     yield met(third, "bit 1", "0.972817", mass(one, 0), right="0.97281718171541")
@@ -347,10 +344,8 @@ def quality(_: Data) -> Iterator[Cell]:
             float(ours.cdf(repr(high)) - ours.cdf(repr(low))),
         )
         columns = zip(COLUMNS, PRINTED[name].split(), values, RIGHT[name].split(), strict=True)
-        yield from [
-            met_or_amended(row, column, printed, value, right=right, because=wrong)
-            for column, printed, value, right in columns
-        ]
+        for column, printed, value, right in columns:
+            yield met_or_amended(row, column, printed, value, right=right, because=wrong)
         narrow = Laplace(sensitivity="0.5", epsilon=epsilon).variance
         yield beside(row, "Laplace, sensitivity ½", narrow, remark=half)
 
@@ -360,16 +355,13 @@ def continuous(_: Data) -> Figure:
     for name, epsilon in EPSILONS:
         noise = Laplace(sensitivity=1, epsilon=epsilon)
         points = refined_curve(uniform(epsilon)).points
+        around_half = [(x, float(noise.pdf(x - 0.5))) for x in between(-1.5, 2.5, 401)]
         series = (
-            _around_half(noise),
+            Series("Laplace", tuple(around_half)),
             Series("refined", ((-1.5, 0.0), (0.0, 0.0), *points, (1.0, 0.0)), "step"),
         )
         drawn.append(Panel(f"ε = {name}", "answer", "density", series, x_ticks=(-1, 0, 1, 2)))
     return panels(*drawn, caption="The refined law never leaves the possible values.")
-
-
-def _around_half(noise: Laplace) -> Series:
-    return curve("Laplace", between(-1.5, 2.5, 401), lambda x: float(noise.pdf(x - 0.5)))
 
 
 def continuous_cells(_: Data) -> Iterator[Cell]:

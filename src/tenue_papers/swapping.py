@@ -5,7 +5,6 @@ Tenue publishes differently: it shuffles records first, and never splits equal v
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
@@ -26,14 +25,11 @@ from .cell import (
     met,
     refuted,
     rounds_to,
+    seeded,
     unmet,
 )
 from .data import CENSUS, EIA, Columns, Data, Printed, Table, printed
 from .exhibit import erratum, table
-
-
-def seeded(name: str) -> Seeded:
-    return Seeded(zlib.crc32(name.encode()))
 
 
 def centred(values: Table, groups: Partition) -> Table:
