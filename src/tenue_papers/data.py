@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,8 +41,15 @@ class Data:
         path = os.environ.get(FOLDER) if folder is None else folder
         self.folder = Path(path) if path else None
         self.made_up = made_up
+        self._kept: dict[str, Any] = {}
         if self.folder is not None and not self.folder.is_dir():
             raise refuse("papers.papers-folder-missing", folder=self.folder)
+
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` returns, computed once for each name."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]
 
     def lacking(self, needs: Iterable[str]) -> tuple[str, ...]:
         """The missing ones of these files."""

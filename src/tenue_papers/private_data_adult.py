@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import product
 from typing import NamedTuple
 
@@ -159,9 +159,9 @@ class Adult:
         return np.asarray(nearest / (nearest * counts[:, None]).sum(axis=0))
 
 
-@lru_cache(1)
 def adult(data: Data) -> Adult:
-    return Adult(data)
+    people: Adult = data.kept("adult", lambda: Adult(data))
+    return people
 
 
 def against_mdav(data: Data) -> Iterator[Cell]:

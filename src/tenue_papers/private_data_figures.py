@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -142,7 +141,11 @@ Point = tuple[float, float, float]
 Curves = dict[str, list[Point]]
 
 
-@lru_cache(1)
+def kept(data: Data, make: Callable[[Data], Curves]) -> Curves:
+    curves: Curves = data.kept(make.__name__, lambda: make(data))
+    return curves
+
+
 def census_curves(data: Data) -> Curves:
     columns, found = four(data), Curves()
     for epsilon in EPSILONS:
@@ -157,7 +160,6 @@ def census_curves(data: Data) -> Curves:
     return found
 
 
-@lru_cache(1)
 def adult_curves(data: Data) -> Curves:
     people, groups = adult(data), (5, 10, 20, 35, 60, 100)
     corners = {k: people.by_corners(k) for k in groups}
@@ -208,16 +210,16 @@ EXHIBITS = (
     figure(
         "fig6.4",
         "Census: errors and links over k",
-        lambda data: over_k_cells(census_curves(data)),
-        lambda data: over_k(census_curves(data)),
+        lambda data: over_k_cells(kept(data, census_curves)),
+        lambda data: over_k(kept(data, census_curves)),
         needs=(CENSUS,),
         seconds=5,
     ),
     figure(
         "fig6.5",
         "Adult: errors and links over k",
-        lambda data: over_k_cells(adult_curves(data)),
-        lambda data: over_k(adult_curves(data)),
+        lambda data: over_k_cells(kept(data, adult_curves)),
+        lambda data: over_k(kept(data, adult_curves)),
         needs=NEEDS,
         seconds=6,
     ),

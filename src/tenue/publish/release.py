@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..arguments import flag
 from ..errors import refuse
@@ -38,7 +38,6 @@ from .table.parquet_output import WrittenTable
 
 if TYPE_CHECKING:
     from ..evaluate import Check, Likeness, Risk, Utility
-    from .sweep import Sweep
 
 _FEW = 3
 _ONLY = "holder only"
@@ -108,6 +107,12 @@ def report_of(
         more=more,
     )
     return release_document(facts)
+
+
+class Reported(Protocol):
+    """Something with a section in a report."""
+
+    def section(self) -> Section: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +214,7 @@ class Release:
         kind: str | None = None,
         replace: bool = False,
         public: bool = False,
-        sweep: Sweep | None = None,
+        sweep: Reported | None = None,
     ) -> dict[str, Any]:
         """Writes the table, `certificate.json`, `report.html` and `manifest.json`, all or nothing.
 
@@ -311,7 +316,7 @@ class Release:
         )
 
 
-def leave_for(release: Release, target: Target, sweep: Sweep | None = None) -> dict[str, Any]:
+def leave_for(release: Release, target: Target, sweep: Reported | None = None) -> dict[str, Any]:
     """Saves a release, with its report; returns the manifest."""
     more = () if sweep is None else (sweep.section(),)
     page = partial(release._page, target.public, more)

@@ -331,6 +331,13 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
         Data(tmp_path / "nowhere")
 
 
+def test_something_is_made_once(tmp_path: Path) -> None:
+    data, made = Data(tmp_path), []
+    for _ in range(2):
+        data.kept("x", lambda: made.append(1))
+    assert made == [1]
+
+
 def test_columns_keep_their_names() -> None:
     import numpy as np
 
