@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from statistics import NormalDist
 
 from tenue.estimate import Comparison, compare, out_of_range
-from tenue.noise import Laplace, Seeded
+from tenue.noise import Laplace
 from tenue.prior import Binomial
 
-from .cell import Cell, Spread, beside, claimed, explains, formula, refuted
+from .cell import Cell, Spread, beside, claimed, explains, formula, refuted, seeded
 from .data import Data
 from .draw import Figure, Series, between, log_between, pairs, plot
 from .exhibit import Exhibit, erratum, example, figure
@@ -30,9 +29,8 @@ def exact(n: int, epsilon: str, share: str = SHARE) -> Comparison:
 
 @cache
 def simulated(n: int, epsilon: str, share: str = SHARE) -> Comparison:
-    seed = zlib.crc32(f"bayes {n} {epsilon} {share}".encode())
     law, belief = Laplace(sensitivity=1, epsilon=epsilon), Binomial(n, share)
-    return compare(law, belief, draws=RUNS, source=Seeded(seed))
+    return compare(law, belief, draws=RUNS, source=seeded(f"bayes {n} {epsilon} {share}"))
 
 
 def error_agrees(n: int, epsilon: str, share: str = SHARE) -> Cell:
@@ -101,22 +99,19 @@ def error_figure(n: int, horizontal: Horizontal) -> Figure:
     )
 
 
-def error_cells(n: int) -> list[Cell]:
-    cells: list[Cell] = []
+def error_cells(n: int) -> Iterator[Cell]:
     for epsilon in EPSILONS:
         right, _, squared = RIGHT[n, epsilon]
         whole, row = exact(n, epsilon), f"n = {n}, ε = {epsilon}"
         ratio = whole.bayes_error / whole.naive_error
-        cells += [
-            formula(row, "noisy count", "1/ε", whole.naive_error, 1 / float(epsilon)),
-            beside(row, "Bayes, exact", whole.bayes_error, right=right),
-            beside(row, "Bayes, mean square", whole.bayes_squared, right=squared),
-            claimed(row, "Bayes / noisy", "below 1", ratio, holds=ratio < 1),
-            error_agrees(n, epsilon),
-        ]
+        yield formula(row, "noisy count", "1/ε", whole.naive_error, 1 / float(epsilon))
+        yield beside(row, "Bayes, exact", whole.bayes_error, right=right)
+        yield beside(row, "Bayes, mean square", whole.bayes_squared, right=squared)
+        yield claimed(row, "Bayes / noisy", "below 1", ratio, holds=ratio < 1)
+        yield error_agrees(n, epsilon)
     ratio = exact(n, "0.01").bayes_error / exact(n, "0.05").bayes_error
     row, flat = f"n = {n}, ε = 0.01 / 0.05", ratio < (1.1 if n == 100 else 1.4)
-    return [*cells, claimed(row, "Bayes, exact", "levels off", ratio, holds=flat)]
+    yield claimed(row, "Bayes, exact", "levels off", ratio, holds=flat)
 
 
 # -- over p ----------------------------------------------------------------------------------------
@@ -136,20 +131,16 @@ def over_p(value: Callable[[Comparison], float], y: str, *more: Series) -> Figur
     )
 
 
-def error_p_cells(_: Data) -> list[Cell]:
-    cells = []
+def error_p_cells(_: Data) -> Iterator[Cell]:
     columns = "error at p = 0.5 / 0.05", "error at p = 0.05 / 0.95"
     for n in SIZES:
         row, errors = f"n = {n}", [exact(n, "0.1", p).bayes_error for p in P]
         middle = errors[P.index("0.5")]
         ratio, ends = middle / errors[0], errors[0] / errors[-1]
         alike = math.isclose(errors[0], errors[-1], rel_tol=1e-9)
-        cells += [
-            claimed(row, columns[0], "largest at ½", ratio, holds=middle == max(errors)),
-            claimed(row, columns[1], "alike", ends, holds=alike),
-            error_agrees(n, "0.1", "0.05"),
-        ]
-    return cells
+        yield claimed(row, columns[0], "largest at ½", ratio, holds=middle == max(errors))
+        yield claimed(row, columns[1], "alike", ends, holds=alike)
+        yield error_agrees(n, "0.1", "0.05")
 
 
 # -- probability of being closer -------------------------------------------------------------------
@@ -168,30 +159,23 @@ def closer_figure(horizontal: Horizontal) -> Figure:
     )
 
 
-def closer_cells(_: Data) -> list[Cell]:
-    cells: list[Cell] = []
+def closer_cells(_: Data) -> Iterator[Cell]:
     column = "P(closer), exact"
     for n in SIZES:
         for epsilon in EPSILONS:
             row, right, ours = f"n = {n}, ε = {epsilon}", RIGHT[n, epsilon][1], exact(n, epsilon)
             above = ours.closer > 0.5
-            cells += [
-                claimed(row, column, "above ½", ours.closer, holds=above, right=right),
-                closer_agrees(n, epsilon),
-            ]
-    return cells
+            yield claimed(row, column, "above ½", ours.closer, holds=above, right=right)
+            yield closer_agrees(n, epsilon)
 
 
-def closer_p_cells(_: Data) -> list[Cell]:
-    cells, column, says = [], "P(closer) at p = 0.5", "worst in the middle"
+def closer_p_cells(_: Data) -> Iterator[Cell]:
+    column, says = "P(closer) at p = 0.5", "worst in the middle"
     for n in SIZES:
         closer = [exact(n, "0.1", p).closer for p in P]
         middle = closer[P.index("0.5")]
-        cells += [
-            claimed(f"n = {n}", column, says, middle, holds=middle == min(closer)),
-            closer_agrees(n, "0.1", "0.5"),
-        ]
-    return cells
+        yield claimed(f"n = {n}", column, says, middle, holds=middle == min(closer))
+        yield closer_agrees(n, "0.1", "0.5")
 
 
 LOST = "The numbers of this figure are not in the available text; ε = 0.1 is our choice."
@@ -253,66 +237,54 @@ KNOWN = {
 }
 
 
-def patently_wrong(_: Data) -> list[Cell]:
-    cells = []
+def patently_wrong(_: Data) -> Iterator[Cell]:
     columns, says = ("P(out of range), ends", "P(out of range), middle"), "(1 + e^(−nε))/2"
     for (n, epsilon), (most, least) in KNOWN.items():
         row, ends = f"n = {n}, ε = {epsilon}", wrong(0, n, epsilon)
         bound = (1 + math.exp(-n * float(epsilon))) / 2
         holds = math.isclose(ends, bound, rel_tol=1e-10) and ends >= wrong(1, n, epsilon)
-        cells += [
-            claimed(row, columns[0], says, ends, holds=holds, right=most),
-            beside(row, columns[1], wrong(n // 2, n, epsilon), right=least),
-        ]
-    return cells
+        yield claimed(row, columns[0], says, ends, holds=holds, right=most)
+        yield beside(row, columns[1], wrong(n // 2, n, epsilon), right=least)
 
 
-def widths(_: Data) -> list[Cell]:
+def widths(_: Data) -> Iterator[Cell]:
     """10,000 records, p = 0.3: the width of the prior."""
     known = 2 * NormalDist().inv_cdf(0.95) * math.sqrt(Binomial(10_000, "0.3").variance)
     tenth, one = (2 * Laplace(sensitivity=1, epsilon=e).interval("0.9")[1] for e in ("0.1", "1"))
     column, remark = "90 % width", "The level and ε of the example are not in the available text."
     ratio, less = one / known, one < known / 10
-    return [
-        beside("binomial", column, known, right="150.753325053"),
-        beside("noise, ε = 0.1", column, tenth, right="46.051701859881"),
-        beside("noise, ε = 1", column, one, right="4.6051701859881"),
-        claimed("noise / binomial", "ε = 1", "much lower", ratio, holds=less, remark=remark),
-    ]
+    yield beside("binomial", column, known, right="150.753325053")
+    yield beside("noise, ε = 0.1", column, tenth, right="46.051701859881")
+    yield beside("noise, ε = 1", column, one, right="4.6051701859881")
+    yield claimed("noise / binomial", "ε = 1", "much lower", ratio, holds=less, remark=remark)
 
 
-def monotone(_: Data) -> list[Cell]:
+def monotone(_: Data) -> Iterator[Cell]:
     known = {"1": None, "1.5": "0.52215407398", "3": "0.74189079164", "5": "0.91248827405"}
     closer = {e: exact(100, e).closer for e in ("0.1", *known, "10")}
-    return [
-        refuted(
-            *("n = 100", "P(closer) at ε = 10", "the gap grows with the noise", closer["10"]),
-            fails=closer["1"] < closer["0.1"] < closer["10"],
-            because="It is least near ε = 1 and rises again: where the noise is small, an "
-            "estimate that moves towards the nearest whole number wins.",
-        ),
-        *(
-            beside("n = 100", f"P(closer) at ε = {e}", closer[e], right=right)
-            for e, right in known.items()
-        ),
-    ]
+    yield refuted(
+        *("n = 100", "P(closer) at ε = 10", "the gap grows with the noise", closer["10"]),
+        fails=closer["1"] < closer["0.1"] < closer["10"],
+        because="It is least near ε = 1 and rises again: where the noise is small, an "
+        "estimate that moves towards the nearest whole number wins.",
+    )
+    for e, right in known.items():
+        yield beside("n = 100", f"P(closer) at ε = {e}", closer[e], right=right)
 
 
-def growth(_: Data) -> list[Cell]:
+def growth(_: Data) -> Iterator[Cell]:
     small, limit = exact(100, "0.001").bayes_error, deviation(100)
     larger = exact(100, "0.01").bayes_error
     says = "a very slow growth that goes on"
-    return [
-        refuted(
-            *("n = 100", "error at ε = 0.001 / 0.01", says, small / larger),
-            fails=small < larger,
-            because="The average error rises a little above the error of knowing p alone, and "
-            "then falls to it as ε goes to 0.",
-        ),
-        beside("n = 100", "error at ε = 0.01", larger, right="3.655184823"),
-        beside("n = 100", "error at ε = 0.001", small, right="3.6466619543"),
-        beside("n = 100", "limit", limit, right="3.6449223196"),
-    ]
+    yield refuted(
+        *("n = 100", "error at ε = 0.001 / 0.01", says, small / larger),
+        fails=small < larger,
+        because="The average error rises a little above the error of knowing p alone, and "
+        "then falls to it as ε goes to 0.",
+    )
+    yield beside("n = 100", "error at ε = 0.01", larger, right="3.655184823")
+    yield beside("n = 100", "error at ε = 0.001", small, right="3.6466619543")
+    yield beside("n = 100", "limit", limit, right="3.6449223196")
 
 
 def deviation(n: int) -> float:
@@ -321,31 +293,27 @@ def deviation(n: int) -> float:
     return float(sum(float(m) * abs(float(v) - 0.3 * n) for v, m in masses))
 
 
-def parity(_: Data) -> list[Cell]:
+def parity(_: Data) -> Iterator[Cell]:
     even, odd = wrong(50, 100, "0.1"), wrong(50, 101, "0.1")
-    return [
-        refuted(
-            *("lowest at n/2", "n = 100", "whole just when n is odd", even),
-            fails=math.isclose(even, math.exp(-5), rel_tol=1e-10) and odd > math.exp(-101 * 0.05),
-            because="n/2 is whole just when n is even; there it is e^(−nε/2).",
-        ),
-    ]
+    yield refuted(
+        *("lowest at n/2", "n = 100", "whole just when n is odd", even),
+        fails=math.isclose(even, math.exp(-5), rel_tol=1e-10) and odd > math.exp(-101 * 0.05),
+        because="n/2 is whole just when n is even; there it is e^(−nε/2).",
+    )
 
 
-def median(_: Data) -> list[Cell]:
+def median(_: Data) -> Iterator[Cell]:
     law, belief = Laplace(sensitivity=1, epsilon=1), Binomial(100, "0.3")
     mean, middle = (compare(law, belief, estimator=e).bayes_error for e in ("mean", "median"))
     says = "the mean is the estimate to take"
-    return [
-        refuted(
-            *("n = 100, ε = 1", "error, median / mean", says, middle / mean),
-            fails=middle < mean * 0.97,
-            because="The posterior mean has the least squared error; the posterior median has the "
-            "least absolute error, which the paper measures.",
-        ),
-        beside("posterior mean", "average error", mean, right="0.980481638653"),
-        beside("posterior median", "average error", middle),
-    ]
+    yield refuted(
+        *("n = 100, ε = 1", "error, median / mean", says, middle / mean),
+        fails=middle < mean * 0.97,
+        because="The posterior mean has the least squared error; the posterior median has the "
+        "least absolute error, which the paper measures.",
+    )
+    yield beside("posterior mean", "average error", mean, right="0.980481638653")
+    yield beside("posterior median", "average error", middle)
 
 
 TABLES = (

@@ -20,6 +20,7 @@ How counts are compared
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -28,6 +29,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+
+from tenue.noise import Seeded
 
 from .data import Printed
 
@@ -183,7 +186,8 @@ def _numeric(
 
 def beside(row: str, column: str, ours: Value, *, right: Right = None, remark: str = "") -> Cell:
     """A number that the paper does not give; it must be `right` where that is known."""
-    return _stated(row, column, None, ours, Verdict.BESIDE, True, right, remark)
+    verdict = Verdict.BESIDE if _is_right(ours, right) else Verdict.DIFFERENT
+    return Cell(row, column, None, ours, None, verdict, remark)
 
 
 def claimed(
@@ -197,7 +201,8 @@ def claimed(
     remark: str = "",
 ) -> Cell:
     """A claim of the paper, and whether it holds of what we computed, which must be `right` too."""
-    return _stated(row, column, says, ours, Verdict.EQUAL, holds, right, remark)
+    verdict = Verdict.EQUAL if holds and _is_right(ours, right) else Verdict.DIFFERENT
+    return Cell(row, column, says, ours, None, verdict, remark)
 
 
 def formula(
@@ -225,23 +230,8 @@ def refuted(
     row: str, column: str, says: str, ours: Value, *, fails: bool, because: str, right: Right = None
 ) -> Cell:
     """A claim of the paper that does not hold; `fails` is computed, and must be true."""
-    return _stated(row, column, says, ours, Verdict.CORRECTED, fails, right, because)
-
-
-def _stated(
-    row: str,
-    column: str,
-    says: str | None,
-    ours: Value,
-    verdict: Verdict,
-    good: bool,
-    right: Right,
-    remark: str,
-) -> Cell:
-    """A statement in words; the verdict is DIFFERENT unless it is `good` and ours is right."""
-    if not (good and (isinstance(ours, str) or _is_right(ours, right))):
-        verdict = Verdict.DIFFERENT
-    return Cell(row, column, says, ours, None, verdict, remark)
+    verdict = Verdict.CORRECTED if fails and _is_right(ours, right) else Verdict.DIFFERENT
+    return Cell(row, column, says, ours, None, verdict, because)
 
 
 def missing(files: tuple[str, ...]) -> Cell:
@@ -250,7 +240,9 @@ def missing(files: tuple[str, ...]) -> Cell:
     return Cell("all", "all", None, None, None, Verdict.MISSING, f"Needs {named}.")
 
 
-def _is_right(ours: float, right: Right) -> bool:
+def _is_right(ours: Value, right: Right) -> bool:
+    if isinstance(ours, str):
+        return True
     if right is None:
         return math.isfinite(ours)
     return abs(ours - float(right)) <= PRECISE * max(abs(float(right)), 1e-300)
@@ -284,6 +276,11 @@ COMPARED = {
 
 SHARE = RED / sum(COMPARED.values())
 PRINT_SHARE = DOUBT / sum(COMPARED.values())
+
+
+def seeded(name: str) -> Seeded:
+    """The same draws in every run for the same name."""
+    return Seeded(zlib.crc32(name.encode()))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise, product
@@ -117,21 +117,17 @@ def checked(columns: dict[str, list[Any]]) -> Any:
     return check(arrow(columns), quasi_identifiers=known, confidential=["problem"])
 
 
-def original(_: Data) -> list[Cell]:
+def original(_: Data) -> Iterator[Cell]:
     k, remark = checked(patients()).k, "Without names, every record is still alone in its class."
     row, says = "ethnicity, birth and sex", "de-identified only"
-    return [
-        met("records", "number", "9", len(PATIENTS), right=9),
-        claimed(row, "k", says, k, holds=k == 1, remark=remark),
-    ]
+    yield met("records", "number", "9", len(PATIENTS), right=9)
+    yield claimed(row, "k", says, k, holds=k == 1, remark=remark)
 
 
-def generalised(_: Data) -> list[Cell]:
+def generalised(_: Data) -> Iterator[Cell]:
     result = checked(patients() | {"birth": ["[61,64]"] * 9, "sex": ["-"] * 9})
-    return [
-        met("k", "3-anonymous", "3", result.k, right=3),
-        beside("l", "different problems in a group, least", float(result.l or 0)),
-    ]
+    yield met("k", "3-anonymous", "3", result.k, right=3)
+    yield beside("l", "different problems in a group, least", float(result.l or 0))
 
 
 def patient_schema() -> dict[str, Any]:
@@ -145,7 +141,7 @@ def patient_schema() -> dict[str, Any]:
     return schema("patients", columns)
 
 
-def anatomy(_: Data) -> list[Cell]:
+def anatomy(_: Data) -> Iterator[Cell]:
     """The printed groups, and those that Tenue forms."""
     columns = patients()
     groups = [{"asian": 1, "black": 2, "white": 3}[name] for name in columns["ethnicity"]]
@@ -159,12 +155,10 @@ def anatomy(_: Data) -> list[Cell]:
     kept = true and sorted(known["sex"]) == sorted(columns["sex"])
     row, column = "publish(method='anatomy')", "problems in a group, least"
     says, text = "no value is altered", "true" if true else "altered"
-    return [
-        met("printed tables", "k", "3", linked.k, right=3),
-        claimed("printed tables", column, "kept as they are", least, holds=linked.l == 3),
-        claimed(row, "smallest group", "at least 3", smallest, holds=sizes == [3, 3, 3]),
-        claimed(row, "both tables", says, text, holds=kept),
-    ]
+    yield met("printed tables", "k", "3", linked.k, right=3)
+    yield claimed("printed tables", column, "kept as they are", least, holds=linked.l == 3)
+    yield claimed(row, "smallest group", "at least 3", smallest, holds=sizes == [3, 3, 3])
+    yield claimed(row, "both tables", says, text, holds=kept)
 
 
 GROUPS = np.array([2, 1, 1, 3, 2, 3, 1, 2, 3, 3, 1, 2]) - 1
@@ -176,36 +170,30 @@ def printed_ratio() -> float:
     return ratio(GROUPS.tolist(), BUCKETS.tolist())
 
 
-def close(_: Data) -> list[Cell]:
+def close(_: Data) -> Iterator[Cell]:
     counts = counted(GROUPS.tolist(), BUCKETS.tolist())
     ours = released(range(1, 13), Fraction(3, 2), 4)
     sizes = ours.counts.sum(axis=1).tolist()
     text, row = ", ".join(map(str, sizes)), "publish(method='t-close')"
-    return [
-        met("t", "printed groups", "1.5", printed_ratio(), right="1.5"),
-        met("k", "printed groups", "4", int(counts.sum(axis=1).min()), right=4),
-        listed("B1, B2, B3 in P1", "counts", "2, 1, 1", counts[0]),
-        claimed(row, "sizes of groups", "at least 4", text, holds=sizes == [4, 4, 4]),
-        claimed(row, "t", "at most 1.5", ours.ratio, holds=ours.ratio <= 1.5),
-        beside(row, "buckets, ⌊t⌋ + 1", float(len(ours.sizes)), right=2),
-    ]
+    yield met("t", "printed groups", "1.5", printed_ratio(), right="1.5")
+    yield met("k", "printed groups", "4", int(counts.sum(axis=1).min()), right=4)
+    yield listed("B1, B2, B3 in P1", "counts", "2, 1, 1", counts[0])
+    yield claimed(row, "sizes of groups", "at least 4", text, holds=sizes == [4, 4, 4])
+    yield claimed(row, "t", "at most 1.5", ours.ratio, holds=ours.ratio <= 1.5)
+    yield beside(row, "buckets, ⌊t⌋ + 1", float(len(ours.sizes)), right=2)
 
 
-def shares_of_t(_: Data) -> list[Cell]:
+def shares_of_t(_: Data) -> Iterator[Cell]:
     """Theory: 1/(t+1) everywhere, t/(t+1) and 1/(t(t+1)) in a group; published so."""
-    cells = []
     columns = "share of the emphasised bucket", "share of any other bucket"
     for t in (2, 3, 4):
         row, many = f"t = {t}", t + 1
         release = released(range(1, t * many * many + 1), t, t * many)
         shares = release.counts / release.counts.sum(axis=1, keepdims=True)
-        cells += [
-            formula(row, columns[0], f"{t}/{many}", float(shares.max()), t / many),
-            formula(row, columns[1], f"1/{t * many}", float(shares.min()), 1 / (t * many)),
-            met(row, "closeness", str(t), release.ratio, right=t),
-            met(row, "buckets", str(many), len(release.sizes), right=many),
-        ]
-    return cells
+        yield formula(row, columns[0], f"{t}/{many}", float(shares.max()), t / many)
+        yield formula(row, columns[1], f"1/{t * many}", float(shares.min()), 1 / (t * many))
+        yield met(row, "closeness", str(t), release.ratio, right=t)
+        yield met(row, "buckets", str(many), len(release.sizes), right=many)
 
 
 TABLES = (
@@ -234,7 +222,6 @@ def grouped(levels: Levels) -> list[tuple[int, int]]:
 
 
 def least(levels: Levels) -> int:
-    """The k of this generalisation."""
     first, second = zip(*grouped(levels), strict=True)
     return int(checked({"q1": list(first), "q2": list(second), "problem": list(range(16))}).k)
 
@@ -253,15 +240,10 @@ def _scatter(title: str, levels: Levels) -> Panel:
     members: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for (a, b), key in zip(RECORDS, grouped(levels), strict=True):
         members.setdefault(key, []).append((float(a), float(b)))
-    if len(members) < len(RECORDS):
-        series = [
-            Series(f"group {i + 1}", tuple(points), "point")
-            for i, points in enumerate(members.values())
-        ]
-    else:
-        series = [
-            Series("record", tuple(p for points in members.values() for p in points), "point")
-        ]
+    named = {f"group {i + 1}": points for i, points in enumerate(members.values())}
+    if len(members) == len(RECORDS):
+        named = {"record": [(float(a), float(b)) for a, b in RECORDS]}
+    series = [Series(name, tuple(points), "point") for name, points in named.items()]
     words = [(float(i), -0.7, name) for i, name in enumerate(FIRST)]
     words += [(-0.7, float(i), name) for i, name in enumerate(SECOND)]
     words += [(1.5, -1.3, "Q1"), (-1.3, 1.5, "Q2")]
@@ -273,12 +255,10 @@ def projection(_: Data) -> Figure:
     return panels(_scatter("Sixteen records", (0, 0)), caption="One record for each combination.")
 
 
-def projection_cells(_: Data) -> list[Cell]:
+def projection_cells(_: Data) -> Iterator[Cell]:
     k = float(least((0, 0)))
-    return [
-        met("records", "number", "16", len(RECORDS), right=16),
-        claimed("each combination", "k", "exactly one record", k, holds=k == 1),
-    ]
+    yield met("records", "number", "16", len(RECORDS), right=16)
+    yield claimed("each combination", "k", "exactly one record", k, holds=k == 1)
 
 
 def hierarchy(_: Data) -> Figure:
@@ -306,9 +286,9 @@ def hierarchy(_: Data) -> Figure:
     return panels(tree("Q1", FIRST), tree("Q2", SECOND), caption="Two steps to everything.")
 
 
-def hierarchy_cells(_: Data) -> list[Cell]:
+def hierarchy_cells(_: Data) -> Iterator[Cell]:
     sizes = [len({general(i, level) for i in range(4)}) for level in range(3)]
-    return [listed("values at each level", "both attributes", "4, 2, 1", sizes)]
+    yield listed("values at each level", "both attributes", "4, 2, 1", sizes)
 
 
 def generalisations(_: Data) -> Figure:
@@ -319,14 +299,12 @@ def generalisations(_: Data) -> Figure:
     )
 
 
-def generalisation_cells(_: Data) -> list[Cell]:
+def generalisation_cells(_: Data) -> Iterator[Cell]:
     found = minimal()
     text, says = "; ".join(f"{a} {b}" for a, b in found), "Q1 kept … Q2 kept"
     same = found == [(0, 2), (1, 1), (2, 0)]
-    return [
-        claimed("minimal 4-anonymous", "levels of Q1 and Q2", says, text, holds=same),
-        met("k", "each of them", "4", min(map(least, found)), right=4),
-    ]
+    yield claimed("minimal 4-anonymous", "levels of Q1 and Q2", says, text, holds=same)
+    yield met("k", "each of them", "4", min(map(least, found)), right=4)
 
 
 # -- Figures 7.4 to 7.7: buckets and bucketed distributions ----------------------------------------
@@ -365,8 +343,8 @@ def buckets(_: Data) -> Figure:
     )
 
 
-def bucket_cells(_: Data) -> list[Cell]:
-    return [listed("12 values, 3 buckets", "sizes", "4, 4, 4", twelve().sizes)]
+def bucket_cells(_: Data) -> Iterator[Cell]:
+    yield listed("12 values, 3 buckets", "sizes", "4, 4, 4", twelve().sizes)
 
 
 def partition(_: Data) -> Figure:
@@ -382,8 +360,8 @@ def partition(_: Data) -> Figure:
     )
 
 
-def partition_cells(_: Data) -> list[Cell]:
-    return [met("distance", "largest of three groups", "1.5", printed_ratio(), right="1.5")]
+def partition_cells(_: Data) -> Iterator[Cell]:
+    yield met("distance", "largest of three groups", "1.5", printed_ratio(), right="1.5")
 
 
 LOW, HIGH = Fraction(1, 3), Fraction(2, 3)
@@ -407,12 +385,10 @@ def densities(_: Data) -> Figure:
     )
 
 
-def density_cells(_: Data) -> list[Cell]:
+def density_cells(_: Data) -> Iterator[Cell]:
     total = mass(Fraction(0), Fraction(1))
-    return [
-        claimed("a group", "total mass", "1", float(total), holds=total == 1),
-        claimed("density", "largest ratio", "2", 2.0, holds=_bucketed(3) == 2),
-    ]
+    yield claimed("a group", "total mass", "1", float(total), holds=total == 1)
+    yield claimed("density", "largest ratio", "2", 2.0, holds=_bucketed(3) == 2)
 
 
 def _masses(many: int) -> list[Fraction]:
@@ -438,14 +414,12 @@ def bucketed(_: Data) -> Figure:
     return panels(*drawn, caption="Three buckets show the difference, two hide it.")
 
 
-def bucketed_cells(_: Data) -> list[Cell]:
+def bucketed_cells(_: Data) -> Iterator[Cell]:
     three, two = float(_bucketed(3)), float(_bucketed(2))
     equal = all(3 * share in (2, Fraction(1, 2)) for share in _masses(3))
-    return [
-        met("three buckets", "t", "2", three, right=2),
-        met("two buckets", "t", "1", two, right=1),
-        claimed("three buckets", "each of them", "with equality", three, holds=equal),
-    ]
+    yield met("three buckets", "t", "2", three, right=2)
+    yield met("two buckets", "t", "1", two, right=1)
+    yield claimed("three buckets", "each of them", "with equality", three, holds=equal)
 
 
 FIGURES = (
@@ -462,9 +436,8 @@ FIGURES = (
 # -- What chapter 7 gets wrong, each with a check that runs ----------------------------------------
 
 
-def ceiling(_: Data) -> list[Cell]:
+def ceiling(_: Data) -> Iterator[Cell]:
     """Bucket ends ⌈iN/(t+1) + ½⌉: six values in three buckets become 3, 2 and 1."""
-    cells = []
     for units, t in ((6, 2), (10, 4), (12, 2)):
         row, half = f"{units} values, t = {t}", Fraction(1, 2)
         ends = [math.ceil(Fraction(i * units, t + 1) + half) for i in range(1, t + 1)]
@@ -472,15 +445,12 @@ def ceiling(_: Data) -> list[Cell]:
         ours = released(range(1, units + 1), t, units).sizes
         texts = [", ".join(map(str, sizes)) for sizes in (printed, ours)]
         even = max(ours) - min(ours) <= 1
-        cells += [
-            refuted(
-                *(row, "sizes, as printed", "equal mass", texts[0]),
-                fails=max(printed) - min(printed) > 1,
-                because="The ceiling after adding a half moves every end too far; it is the floor.",
-            ),
-            claimed(row, "sizes, corrected", "equal mass", texts[1], holds=even),
-        ]
-    return cells
+        yield refuted(
+            *(row, "sizes, as printed", "equal mass", texts[0]),
+            fails=max(printed) - min(printed) > 1,
+            because="The ceiling after adding a half moves every end too far; it is the floor.",
+        )
+        yield claimed(row, "sizes, corrected", "equal mass", texts[1], holds=even)
 
 
 def recipe(buckets: list[int], t: int) -> Counts:
@@ -495,49 +465,42 @@ def recipe(buckets: list[int], t: int) -> Counts:
     return np.array(rows)
 
 
-def sums(_: Data) -> list[Cell]:
+def sums(_: Data) -> Iterator[Cell]:
     ours, row = released(range(1, 20), 2, 6), "19 records, t = 2"
     printed = recipe(ours.sizes, 2).sum(axis=0).tolist()
     groups = len(released([1] * 5 + [2] * 4, Fraction(3, 2), 3).counts)
     texts = [", ".join(map(str, sizes)) for sizes in (ours.sizes, printed)]
     column, close = "t of the three groups of Tenue", ours.ratio <= 2 and len(ours.counts) == 3
     place = ("buckets of 5 and 4, t = 1.5", "three groups of 3", "always possible")
-    return [
-        refuted(
-            *(row, "records of each bucket", *texts),
-            fails=printed != ours.sizes,
-            because="The recipe fills each group by itself; buckets then give too many or too few "
-            "records.",
-        ),
-        claimed(row, column, "at most 2", ours.ratio, holds=close),
-        refuted(
-            *(*place, f"{groups} groups"),
-            fails=groups < 3,
-            because="No whole counts satisfy all rows and columns. Fewer groups do; one always "
-            "does.",
-        ),
-    ]
+    yield refuted(
+        *(row, "records of each bucket", *texts),
+        fails=printed != ours.sizes,
+        because="The recipe fills each group by itself; buckets then give too many or too few "
+        "records.",
+    )
+    yield claimed(row, column, "at most 2", ours.ratio, holds=close)
+    yield refuted(
+        *(*place, f"{groups} groups"),
+        fails=groups < 3,
+        because="No whole counts satisfy all rows and columns. Fewer groups do; one always does.",
+    )
 
 
-def last_member(_: Data) -> list[Cell]:
+def last_member(_: Data) -> Iterator[Cell]:
     """e^ε-closeness is not ε-differential privacy against an intruder who knows all others."""
-    cells = []
     for k in (6, 30):
         row, group = (
             f"t = 2, a group of {k}",
             released(range(1, 3 * k + 1), 2, k).counts[0].tolist(),
         )
         chance = _chance_of_last(group)
-        cells += [
-            refuted(
-                *(row, "P(right), all others known", "at most 2 · 1/3", chance),
-                fails=chance > 2 / 3,
-                because="The link to differential privacy holds for an intruder who knows the "
-                "marginal distribution only. One who knows k − 1 members learns the last.",
-            ),
-            beside(row, "P(right), none known", max(group) / k, right=2 / 3),
-        ]
-    return cells
+        yield refuted(
+            *(row, "P(right), all others known", "at most 2 · 1/3", chance),
+            fails=chance > 2 / 3,
+            because="The link to differential privacy holds for an intruder who knows the "
+            "marginal distribution only. One who knows k − 1 members learns the last.",
+        )
+        yield beside(row, "P(right), none known", max(group) / k, right=2 / 3)
 
 
 def _chance_of_last(group: list[int]) -> float:

@@ -21,6 +21,10 @@ CENSUS, EIA, ADULT = "census.csv", "eia.csv", "adult.csv"
 OCCUPATION = "adult_occupation_taxonomy.json"
 COUNTRY = "adult_native_country_taxonomy.json"
 FILES = (CENSUS, EIA, ADULT, OCCUPATION, COUNTRY)
+EIA_COLUMNS = (
+    *("MONTH", "RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES"),
+    *("OTHREVENUE", "OTHRSALES", "TOTREVENUE", "TOTSALES"),
+)
 
 Table = npt.NDArray[np.float64]
 
@@ -68,7 +72,7 @@ class Data:
     @cached_property
     def eia(self) -> Columns:
         """4,092 records: the month and ten columns of revenue and sales."""
-        return self._numbers(EIA, ("MONTH", *_REVENUE))
+        return self._numbers(EIA, EIA_COLUMNS)
 
     @cached_property
     def adult(self) -> tuple[list[str], list[str]]:
@@ -84,12 +88,6 @@ class Data:
         except (KeyError, ValueError, IndexError, TypeError):
             raise refuse("papers.not-the-papers-table", file=name) from None
         return Columns(names, values)
-
-
-_REVENUE = (
-    *("RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES"),
-    *("OTHREVENUE", "OTHRSALES", "TOTREVENUE", "TOTSALES"),
-)
 
 
 class Columns:

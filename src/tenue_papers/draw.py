@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -199,7 +199,7 @@ def _gap(given: Panel) -> float:
     return min((b - a for a, b in pairwise(places)), default=1.0)
 
 
-def _legend(given: Panel, tones: dict[str, str], width: int) -> list[Mark]:
+def _legend(given: Panel, tones: dict[str, str], width: int) -> Iterator[Mark]:
     """The title, and the names of the series in their colours, above the drawing."""
     names = [name for name in tones if name]
     rows: list[list[str]] = [[]]
@@ -207,20 +207,16 @@ def _legend(given: Panel, tones: dict[str, str], width: int) -> list[Mark]:
         if rows[-1] and sum(len(n) + 3 for n in [*rows[-1], name]) * _LETTER > width + 40:
             rows.append([])
         rows[-1].append(name)
-    marks: list[Mark] = []
     shown = rows if 1 < len(names) <= len(SERIES) else []
     for i, row in enumerate(shown):
         right = 0.0
         for name in row:
             down = -12 - 17 * (len(shown) - 1 - i)
-            marks.append(
-                Words(name, None, None, tone=tones[name], bold=True, right=right, down=down)
-            )
+            yield Words(name, None, None, tone=tones[name], bold=True, right=right, down=down)
             right += (len(name) + 3) * _LETTER
     if given.title:
         down = -20 - 17 * len(shown)
-        marks.append(Words(given.title, None, None, size=13.5, bold=True, down=down))
-    return marks
+        yield Words(given.title, None, None, size=13.5, bold=True, down=down)
 
 
 def _marks(series: Series, tone: str, given: Panel) -> list[Mark]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -34,7 +34,7 @@ class Exhibit:
     kind: Kind
     title: str
     source: str
-    cells: Callable[[Data], list[Cell]]
+    cells: Callable[[Data], Iterable[Cell]]
     figure: Callable[[Data], Figure] | None = None
     needs: tuple[str, ...] = ()
     seconds: float = 0.5
@@ -112,7 +112,7 @@ def _exhibit(
     kind: Kind,
     name: str,
     title: str,
-    cells: Callable[[Data], list[Cell]],
+    cells: Callable[[Data], Iterable[Cell]],
     drawn: Callable[[Data], Figure] | None = None,
     *,
     source: str = "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
@@ -56,7 +57,7 @@ def construction(_: Data) -> Figure:
     )
 
 
-def construction_cells(_: Data) -> list[Cell]:
+def construction_cells(_: Data) -> Iterator[Cell]:
     built = from_laplace()
     levels = ("0.1", "0.3", "0.5", "0.7", "0.9", "0.95", "0.99")
     ends = [(built.interval(level)[1], laplace().interval(level)[1]) for level in levels]
@@ -64,14 +65,12 @@ def construction_cells(_: Data) -> list[Cell]:
     ratio = ends[2][0] / ends[2][1]
     mass = built.cdf(1.0) - built.cdf(0.0)
     kept = "kept in every interval"
-    return [
-        claimed(
-            "intervals at seven levels", "built / Laplace", "more mass near 0", ratio, holds=inward
-        ),
-        formula("mass of [0, 1]", "built", kept, mass, (1 - math.exp(-1)) / 2),
-        formula("peak", "built", "Laplace's, ½", built.pdf(0.0), 0.5),
-        beside("variance", "built", built.variance, right="1.9181051832495"),
-    ]
+    yield claimed(
+        "intervals at seven levels", "built / Laplace", "more mass near 0", ratio, holds=inward
+    )
+    yield formula("mass of [0, 1]", "built", kept, mass, (1 - math.exp(-1)) / 2)
+    yield formula("peak", "built", "Laplace's, ½", built.pdf(0.0), 0.5)
+    yield beside("variance", "built", built.variance, right="1.9181051832495")
 
 
 # -- Figures 4.2 and 4.3 ---------------------------------------------------------------------------
@@ -91,28 +90,20 @@ def over_d(title: str, y: str, minimise: object) -> Figure:
     )
 
 
-def variance_cells(_: Data) -> list[Cell]:
+def variance_cells(_: Data) -> Iterator[Cell]:
     law, ends = best(), "2.1746805217489"
     known = {0: ends, 0.25: "1.9496193740125", 0.5: "1.9246805217489", 1: ends}
-    return [
-        met("lowest point", "d", "0.416737", law.d, right="0.41673743492888"),
-        met("lowest point", "variance", "1.9181", law.variance, right="1.9181035312355"),
-        *(
-            beside(f"d = {d:g}", "variance", with_core(d).variance, right=right)
-            for d, right in known.items()
-        ),
-    ]
+    yield met("lowest point", "d", "0.416737", law.d, right="0.41673743492888")
+    yield met("lowest point", "variance", "1.9181", law.variance, right="1.9181035312355")
+    for d, right in known.items():
+        yield beside(f"d = {d:g}", "variance", with_core(d).variance, right=right)
 
 
-def interval_cells(_: Data) -> list[Cell]:
+def interval_cells(_: Data) -> Iterator[Cell]:
     known = {0: "5.9950219503128", 0.5: "5.9907451041534"}
-    return [
-        met("lowest point", "d", "0.993", best(minimise=INTERVAL).d, right="0.9932629423561"),
-        *(
-            beside(f"d = {d:g}", "width", width(with_core(d)), right=right)
-            for d, right in known.items()
-        ),
-    ]
+    yield met("lowest point", "d", "0.993", best(minimise=INTERVAL).d, right="0.9932629423561")
+    for d, right in known.items():
+        yield beside(f"d = {d:g}", "width", width(with_core(d)), right=right)
 
 
 # -- Figures 4.4 and 4.5 ---------------------------------------------------------------------------
@@ -134,17 +125,15 @@ def diamond(second: float) -> Figure:
     )
 
 
-def diamond_cells(second: int, printed: str) -> list[Cell]:
+def diamond_cells(second: int, printed: str) -> Iterator[Cell]:
     reach = 1 + second
     law = noise.IndependentLaplace(scales=[reach, reach])
     corners = [law.loss([1, second]), law.loss([reach, 0]), law.loss([0, reach])]
     equal = all(math.isclose(loss, 1, rel_tol=1e-12) for loss in corners)
     says = "ε at all of them"
-    return [
-        met("sensitivity", "L1", printed, reach * law.loss([1, second]), right=reach),
-        claimed("loss at the corners", "box and diamond", says, max(corners), holds=equal),
-        beside("diamond / box", "area", 2 * reach**2 / (4 * second)),
-    ]
+    yield met("sensitivity", "L1", printed, reach * law.loss([1, second]), right=reach)
+    yield claimed("loss at the corners", "box and diamond", says, max(corners), holds=equal)
+    yield beside("diamond / box", "area", 2 * reach**2 / (4 * second))
 
 
 # -- Figures 4.6 and 4.7 ---------------------------------------------------------------------------
@@ -171,16 +160,14 @@ def joint(_: Data) -> Figure:
     return panels(first, second, caption="The box follows the sensitivity of each answer.")
 
 
-def joint_cells(_: Data) -> list[Cell]:
+def joint_cells(_: Data) -> Iterator[Cell]:
     law = example_box()
     peak, top = float(laplace(sensitivity=11).pdf(0.0)) ** 2, float(law.pdf([0.0, 0.0]))
     corner = float(law.pdf([1.0, 10.0])) / top
     bounded = corner >= math.exp(-1) - 1e-12
     says = "much more mass around 0"
-    return [
-        claimed("at 0", "box / Laplace", says, top / peak, holds=top > 4 * peak),
-        claimed("at (1, 10) / at 0", "both", "both lose at most ε", corner, holds=bounded),
-    ]
+    yield claimed("at 0", "box / Laplace", says, top / peak, holds=top > 4 * peak)
+    yield claimed("at (1, 10) / at 0", "both", "both lose at most ε", corner, holds=bounded)
 
 
 def components(_: Data) -> Figure:
@@ -204,14 +191,12 @@ def component_steps(j: int, reach: float) -> Points:
     return pairs(middles, [(after - before) / step for before, after in pairwise(below)])
 
 
-def component_cells(_: Data) -> list[Cell]:
+def component_cells(_: Data) -> Iterator[Cell]:
     column = "variance, box / Laplace"
     first, second = (float(x) / laplace(sensitivity=11).variance for x in example_box().variance)
     worse, remark = 1 < second < 2, "403.38 against 242."
-    return [
-        claimed("first answer", column, "clearly better", first, holds=first < 0.1),
-        claimed("second answer", column, "slightly worse", second, holds=worse, remark=remark),
-    ]
+    yield claimed("first answer", column, "clearly better", first, holds=first < 0.1)
+    yield claimed("second answer", column, "slightly worse", second, holds=worse, remark=remark)
 
 
 FIGURES = (
@@ -240,44 +225,35 @@ FIGURES = (
 # -- Tables 4.1 to 4.4, Examples 4 and 5, and the comparison that the chapter lacks ----------------
 
 
-def variances(_: Data) -> list[Cell]:
+def variances(_: Data) -> Iterator[Cell]:
     printed = {
         "0.1": ("200.00", "200", "199.92", "199.91668056106"),
         "0.5": ("8.00", "8", "7.92", "7.9170172153663"),
         "1": ("2.00", "2", "1.92", "1.9181035312355"),
     }
-    cells = []
     for epsilon, (plain, exact, optimal, right) in printed.items():
         column = f"ε = {epsilon}"
-        cells += [
-            met("Laplace", column, plain, laplace(epsilon).variance, right=exact),
-            met("optimal", column, optimal, best(epsilon).variance, right=right),
-        ]
-    return [
-        *cells,
-        met("best d", "ε = 1", "0.416737", best().d, right="0.41673743492888"),
-        met("variance there", "ε = 1", "1.9181", best().variance, right="1.9181035312355"),
-    ]
+        yield met("Laplace", column, plain, laplace(epsilon).variance, right=exact)
+        yield met("optimal", column, optimal, best(epsilon).variance, right=right)
+    yield met("best d", "ε = 1", "0.416737", best().d, right="0.41673743492888")
+    yield met("variance there", "ε = 1", "1.9181", best().variance, right="1.9181035312355")
 
 
-def intervals(_: Data) -> list[Cell]:
+def intervals(_: Data) -> Iterator[Cell]:
     printed = {
         "0.1": ("59.91", "59.91464547108", "59.91", "59.910497749119"),
         "0.5": ("11.98", "11.982929094216", "11.97", "11.978353420678"),
         "1": ("5.99", "5.991464547108", "5.98", "5.9865258847122"),
     }
-    cells = []
     for epsilon, (plain, exact, optimal, right) in printed.items():
         column, ours = f"ε = {epsilon}", width(best(epsilon, INTERVAL))
-        cells += [
-            met("Laplace", column, plain, width(laplace(epsilon)), right=exact),
-            met_or_amended("optimal", column, optimal, ours, right=right),
-        ]
+        yield met("Laplace", column, plain, width(laplace(epsilon)), right=exact)
+        yield met_or_amended("optimal", column, optimal, ours, right=right)
     shortest = best(minimise=INTERVAL).d
-    return [*cells, met("best d", "ε = 1", "0.993", shortest, right="0.9932629423561")]
+    yield met("best d", "ε = 1", "0.993", shortest, right="0.9932629423561")
 
 
-def laplace_regions(_: Data) -> list[Cell]:
+def laplace_regions(_: Data) -> Iterator[Cell]:
     printed = {
         "0.99": ("73.02", "73.021872747932", "10663", "10664.38779923"),
         "0.95": ("52.18", "52.182509702296", "5445", "5446.0286376605"),
@@ -285,16 +261,12 @@ def laplace_regions(_: Data) -> list[Cell]:
     }
     law = noise.IndependentLaplace(scales=[11, 11])
     because = "The print squares a radius that was rounded before."
-    cells = []
     for level, (alpha, radius, size, volume) in printed.items():
-        cells += [
-            met(level, "α", alpha, law.radius(level) * 11, right=radius),
-            amended(level, "size", size, law.volume(level), right=volume, because=because),
-        ]
-    return cells
+        yield met(level, "α", alpha, law.radius(level) * 11, right=radius)
+        yield amended(level, "size", size, law.volume(level), right=volume, because=because)
 
 
-def box_regions(_: Data) -> list[Cell]:
+def box_regions(_: Data) -> Iterator[Cell]:
     printed = {
         "0.99": ("6.99", "6.5885478399111", "1790.2", "1789.4668882712"),
         "0.95": ("4.79", "4.6877174847536", "916.6", "916.88954855262"),
@@ -302,64 +274,52 @@ def box_regions(_: Data) -> list[Cell]:
     }
     law = example_box()
     squared = "The print squares a half side that was rounded before."
-    cells = []
     for level, (beta, right, size, volume) in printed.items():
         ours = law.region(level)[0] - 0.1
         misprint = ", and 6.99 is a misprint of 6.69" if level == "0.99" else ""
         why = f"The print is the half side of the box in sensitivities, 0.1 + β{misprint}."
-        cells += [
-            amended(level, "β", beta, ours, right=right, because=why),
-            amended(level, "size", size, law.volume(level), right=volume, because=squared),
-        ]
-    return cells
+        yield amended(level, "β", beta, ours, right=right, because=why)
+        yield amended(level, "size", size, law.volume(level), right=volume, because=squared)
 
 
-def example_4(_: Data) -> list[Cell]:
+def example_4(_: Data) -> Iterator[Cell]:
     law = noise.IndependentLaplace(scales=[2, 2])
     outside, says = law.loss([2, 0]), "L1 norm 2 outside the box loses no more than ε"
     equal = outside == law.loss([1, 1]) == 1.0
-    return [
-        met("sensitivity", "two answers", "2", law.loss([1, 1]) * 2, right="2"),
-        claimed("overprotected", "two answers", says, outside, holds=equal),
-    ]
+    yield met("sensitivity", "two answers", "2", law.loss([1, 1]) * 2, right="2")
+    yield claimed("overprotected", "two answers", says, outside, holds=equal)
 
 
-def example_5(_: Data) -> list[Cell]:
+def example_5(_: Data) -> Iterator[Cell]:
     plain = noise.IndependentLaplace(scales=[11, 11])
     scaled = noise.IndependentLaplace(scales=[2, 20])
     row, remark = "Laplace, scales 2 and 20", "A fair baseline: it is 1-differentially private too."
-    cells = [met("Laplace", "sensitivity", "11", 11 * plain.loss([1, 10]), right="11")]
+    yield met("Laplace", "sensitivity", "11", 11 * plain.loss([1, 10]), right="11")
     facts = (("4.0338", "4.0338047988488", "8"), ("403.38", "403.38047988488", "800"))
     for j, (printed, right, fair) in enumerate(facts):
         column = f"Var(Y{j + 1})"
-        cells += [
-            met("Laplace, scale 11", column, "242", plain.variance[j], right="242"),
-            met("optimal box", column, printed, example_box().variance[j], right=right),
-            beside(row, column, scaled.variance[j], right=fair, remark=remark),
-        ]
-    return [*cells, beside(row, "loss", scaled.loss([1, 10]), right="1")]
+        yield met("Laplace, scale 11", column, "242", plain.variance[j], right="242")
+        yield met("optimal box", column, printed, example_box().variance[j], right=right)
+        yield beside(row, column, scaled.variance[j], right=fair, remark=remark)
+    yield beside(row, "loss", scaled.loss([1, 10]), right="1")
 
 
-def dimensions(_: Data) -> list[Cell]:
+def dimensions(_: Data) -> Iterator[Cell]:
     """Three, five and ten answers, against Laplace noise scaled to each of them."""
     known = {2: "4.0338047988488", 3: "6.6642785216828", 5: "13.99999316908"}
     six = "Twice at two answers, tending to six times; not the sixty of Example 5."
     ball = "Add-or-remove moves all counts in one direction: a smaller ball than the box."
-    cells = []
     for count in (2, 3, 5, 10):
         row, ones = f"{count} answers", [1] * count
         box = noise.OptimalBox(sensitivities=ones, epsilon=1, core=["0.1"] * count).variance[0]
         same = noise.OptimalBox(sensitivities=ones, epsilon=1, signs="same").variance[0]
         scaled = noise.IndependentLaplace(scales=[count] * count)
         gain, column = scaled.variance[0] / box, "Laplace, scaled / box"
-        cells += [
-            beside(row, "box, core as in Example 5", box, right=known.get(count)),
-            beside(row, "Laplace, scaled", scaled.variance[0], right=2 * count**2),
-            beside(row, "its loss", scaled.loss(ones), right=1),
-            claimed(row, column, "far from optimal", gain, holds=gain > 1.9, remark=six),
-            beside(row, "best, same sign", same, remark=ball),
-        ]
-    return cells
+        yield beside(row, "box, core as in Example 5", box, right=known.get(count))
+        yield beside(row, "Laplace, scaled", scaled.variance[0], right=2 * count**2)
+        yield beside(row, "its loss", scaled.loss(ones), right=1)
+        yield claimed(row, column, "far from optimal", gain, holds=gain > 1.9, remark=six)
+        yield beside(row, "best, same sign", same, remark=ball)
 
 
 TABLES = (
@@ -381,42 +341,38 @@ TABLES = (
 # -- What chapter 4 gets wrong, each with a check that runs ----------------------------------------
 
 
-def exponent(_: Data) -> list[Cell]:
+def exponent(_: Data) -> Iterator[Cell]:
     """Theorem 1 as printed gives the first step outside the core the height of the core."""
     law, row = best(), "exponent −(i + 1)ε"
     q, d = math.exp(-1), law.d
     printed = 2 * law.pdf(0.0) * (d + 1 / (1 - q))  # heights 1, 1, q, q², …
     drop = law.pdf(d + 0.5) / law.pdf(0.0)
-    return [
-        refuted(
-            *("exponent −iε", "total mass", "a density", printed),
-            fails=abs(printed - 1) > 0.1,
-            because="With M₀ as defined below the theorem its mass is not 1; the exponent is "
-            "−(i + 1)ε.",
-        ),
-        beside(row, "total mass", 2 * law.pdf(0.0) * (d + q / (1 - q)), right=1),
-        beside(row, "first step / core", drop, right=repr(q)),
-    ]
+    yield refuted(
+        *("exponent −iε", "total mass", "a density", printed),
+        fails=abs(printed - 1) > 0.1,
+        because="With M₀ as defined below the theorem its mass is not 1; the exponent is "
+        "−(i + 1)ε.",
+    )
+    yield beside(row, "total mass", 2 * law.pdf(0.0) * (d + q / (1 - q)), right=1)
+    yield beside(row, "first step / core", drop, right=repr(q))
 
 
-def one_criterion(_: Data) -> list[Cell]:
+def one_criterion(_: Data) -> Iterator[Cell]:
     """The noise of least variance does not have the shortest interval."""
     least, near, short = (best(minimise=m) for m in ("variance", "absolute-error", INTERVAL))
     differ = short.variance > least.variance * 1.1 and width(least) > width(short) + 1e-3
     says = "optimal under one criterion, optimal under all"
-    return [
-        refuted(
-            *("best d", "variance / interval", says, short.d - least.d),
-            fails=differ,
-            because="No member of the family is dominated, and each criterion has its own best.",
-        ),
-        beside("least variance", "d", least.d, right="0.41673743492888"),
-        beside("least absolute error", "d", near.d, right=repr(1 / (1 + math.exp(0.5)))),
-        beside("shortest 95 % interval", "d", short.d, right="0.9932629423561"),
-    ]
+    yield refuted(
+        *("best d", "variance / interval", says, short.d - least.d),
+        fails=differ,
+        because="No member of the family is dominated, and each criterion has its own best.",
+    )
+    yield beside("least variance", "d", least.d, right="0.41673743492888")
+    yield beside("least absolute error", "d", near.d, right=repr(1 / (1 + math.exp(0.5))))
+    yield beside("shortest 95 % interval", "d", short.d, right="0.9932629423561")
 
 
-def shells(_: Data) -> list[Cell]:
+def shells(_: Data) -> Iterator[Cell]:
     """Theorem 3 subtracts S₀ … S_{i−1}: then S₁ keeps S₀, and points lie in two shells."""
     law = noise.OptimalBox(sensitivities=[1], epsilon=1, core=["0.5"])
     grid, half = law.on_grid("0.5"), Fraction(1, 2)
@@ -425,17 +381,15 @@ def shells(_: Data) -> list[Cell]:
     # as printed, S₁ = (S₀ + S_f) minus nothing = [−1.5, 1.5], which contains S₀ = [−0.5, 0.5]
     overlap = float(min(half, half + 1))
     says = "one level for each point, neighbours differ by at most 1"
-    return [
-        refuted(
-            *("S₁ of the print", "overlap with S₀", "S₀, S₁, … cover each point once", overlap),
-            fails=overlap > 0,
-            because="The union must run to i, not i − 1: all earlier shells are taken away.",
-        ),
-        claimed(
-            *("corrected shells", "levels of 0, ½, 1, …", says, " ".join(map(str, levels))),
-            holds=once and levels[0] == 0 and max(levels) >= 2,
-        ),
-    ]
+    yield refuted(
+        *("S₁ of the print", "overlap with S₀", "S₀, S₁, … cover each point once", overlap),
+        fails=overlap > 0,
+        because="The union must run to i, not i − 1: all earlier shells are taken away.",
+    )
+    yield claimed(
+        *("corrected shells", "levels of 0, ½, 1, …", says, " ".join(map(str, levels))),
+        holds=once and levels[0] == 0 and max(levels) >= 2,
+    )
 
 
 ERRATA = (

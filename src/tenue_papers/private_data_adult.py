@@ -23,21 +23,18 @@ from tenue.schema import Schema
 from tenue.sensitivity import chain
 from tenue.taxonomy import Taxonomy
 
-from .cell import Cell, beside, claimed, refuted, unmet
+from .cell import Cell, beside, claimed, refuted, seeded, unmet
 from .data import ADULT, CENSUS, COUNTRY, OCCUPATION, Columns, Data, Printed, Table, arrow, printed
 from .exhibit import beyond, erratum, table
-from .private_data_tables import COLUMNS, FOUR, four, moved, printed_runs
-from .swapping import seeded
+from .private_data_tables import COLUMNS, EPSILONS, FOUR, Labels, four, moved, printed_runs
 
 NEEDS = (ADULT, OCCUPATION, COUNTRY)
 FILES = {"occupation": OCCUPATION, "native-country": COUNTRY}
-EPSILONS = ("0.01", "0.1", "1.0", "10.0")
 MAPPING = (
     "The thesis maps categories to WordNet 2.1 in a way that is not published; ours to WordNet "
     "3.0, with 36 and 66 concepts instead of 122 and 127."
 )
 TENFOLD = f"The printed SSE_0 is ten times too small for its own SSE_f. {MAPPING}"
-Labels = NDArray[np.int64]
 
 
 class Masked(NamedTuple):
@@ -98,7 +95,6 @@ class Adult:
 
     @cached_property
     def tuples(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The different pairs of categories, and their frequencies."""
         pairs = np.stack([part.codes for part in self.parts], axis=1)
         found = np.unique(pairs, axis=0, return_counts=True)
         return found[0], found[1]
@@ -168,56 +164,49 @@ def adult(data: Data) -> Adult:
     return people
 
 
-def against_mdav(data: Data) -> list[Cell]:
+def against_mdav(data: Data) -> Iterator[Cell]:
     people, cells = adult(data), printed("private_data", "6.3")
-    result: list[Cell] = []
     for k in (2, 5, 15, 30):
         row, corners = f"k = {k}, MDAV", people.by_corners(k)
         base = people.measured(people.by_mdav(k), None)
         error, link = cells[f"k={k} SSE_0"].text, cells[f"k={k} RL_0"].text
         tenth, ratio = f"k = {k}, SSE_0 over 10 × the print", base.sse / (10 * float(error))
         near = 0.7 < ratio < 1.4
-        result += [
-            unmet(row, COLUMNS["SSE_f"], error, base.sse, because=TENFOLD),
-            claimed(tenth, COLUMNS["SSE_f"], "about 1", ratio, holds=near),
-            unmet(row, COLUMNS["RL_f"], link, base.linkage, because=MAPPING),
-        ]
+        yield unmet(row, COLUMNS["SSE_f"], error, base.sse, because=TENFOLD)
+        yield claimed(tenth, COLUMNS["SSE_f"], "about 1", ratio, holds=near)
+        yield unmet(row, COLUMNS["RL_f"], link, base.linkage, because=MAPPING)
         for epsilon in EPSILONS:
             ours = people.measured(corners, float(epsilon))
-            result += _three(
+            yield from _three(
                 f"k = {k}, ε = {epsilon}", cells, f"k={k} {{}} eps={epsilon}", base, ours
             )
-    return result
 
 
-def against_plain(data: Data) -> list[Cell]:
+def against_plain(data: Data) -> Iterator[Cell]:
     people, cells = adult(data), printed("private_data", "6.4")
     alone, tuples = np.arange(people.rows), float(len(people.tuples[0]))
     remark = "The thesis counts 388."
-    result = [beside("all rows", "different tuples", tuples, right=394, remark=remark)]
+    yield beside("all rows", "different tuples", tuples, right=394, remark=remark)
     for epsilon in EPSILONS:
         row, base = f"ε = {epsilon}, k = 1", people.measured(alone, float(epsilon))
         for name, value in (("SSE", base.sse), ("RL", base.linkage)):
             text = cells[f"eps={epsilon} {name}_0"].text
-            result.append(unmet(row, COLUMNS[f"{name}_f"], text, value, because=MAPPING))
+            yield unmet(row, COLUMNS[f"{name}_f"], text, value, because=MAPPING)
         for k in (5, 15, 30):
             ours = people.measured(people.by_corners(k), float(epsilon))
-            result += _three(
+            yield from _three(
                 f"ε = {epsilon}, k = {k}", cells, f"eps={epsilon} {{}} k={k}", base, ours
             )
-    return result
 
 
 def _three(
     row: str, cells: dict[str, Printed], key: str, base: Masked, found: Masked
-) -> list[Cell]:
+) -> Iterator[Cell]:
     """SSE_f, RL_f, and the score, their product."""
     sse, link = math.sqrt(base.sse / found.sse), base.linkage / found.linkage
     ours = {"SSE_f": sse, "RL_f": link, "Score": sse * link}
-    return [
-        unmet(row, COLUMNS[name], cells[key.format(name)].text, value, because=MAPPING)
-        for name, value in ours.items()
-    ]
+    for name, value in ours.items():
+        yield unmet(row, COLUMNS[name], cells[key.format(name)].text, value, because=MAPPING)
 
 
 ADULT_NOTE = (
@@ -254,8 +243,7 @@ def moved_centroids(k: int, groups: int) -> Table:
     return distances[distances > 1e-12]
 
 
-def loss(_: Data) -> list[Cell]:
-    cells = []
+def loss(_: Data) -> Iterator[Cell]:
     column, says = "all centroids together", "range / k (one order, one number)"
     for k, groups in ((5, 3), (10, 10), (30, 36)):
         row, moved = f"{groups} groups of {k}, one number", moved_centroids(k, groups)
@@ -263,33 +251,26 @@ def loss(_: Data) -> list[Cell]:
         law = Laplace(sensitivity=f"1/{k}", epsilon=1)  # as printed, at ε = 1
         per_record = k * sum(law.loss(repr(part)) for part in moved.tolist())
         bounded = total <= float(chain.hilbert(1, groups)) / k + 1e-12
-        cells += [
-            refuted(
-                *(row, "loss at ε = 1, noise per record", "ε = 1", per_record),
-                fails=per_record > 0.9 * k,
-                because=f"All {moved.size} centroids move, and each is published {k} times with "
-                "fresh noise: k·ε in one dimension, about n·ε in several.",
-            ),
-            claimed(row, column, says, total, holds=bounded),
-        ]
-    return cells
+        yield refuted(
+            *(row, "loss at ε = 1, noise per record", "ε = 1", per_record),
+            fails=per_record > 0.9 * k,
+            because=f"All {moved.size} centroids move, and each is published {k} times with "
+            "fresh noise: k·ε in one dimension, about n·ε in several.",
+        )
+        yield claimed(row, column, says, total, holds=bounded)
 
 
-def scales(_: Data) -> list[Cell]:
+def scales(_: Data) -> Iterator[Cell]:
     """The noise of a centroid at ε = 1, every range 1: sound bounds against no aggregation."""
     known = {(30_162, 2, 300): (0.0945, 0.667), (1_080, 4, 100): (0.275, 0.400)}
-    cells = []
     for (rows, columns, k), (hilbert, corners) in known.items():
         groups, row = rows // k, f"{rows:,} rows, {columns} columns, k = {k}"
         ours = float(chain.hilbert(columns, groups)) / k
         other = float(chain.separate(columns, groups)) / k
         bounded, near = 0.9 < ours / hilbert < 1.01, abs(other / corners - 1) < 0.01
-        cells += [
-            claimed(row, "Hilbert order", f"at most {hilbert:g}", ours, holds=bounded),
-            claimed(row, "an order for each group", f"{corners:g}", other, holds=near),
-            beside(row, "no aggregation", float(columns)),
-        ]
-    return cells
+        yield claimed(row, "Hilbert order", f"at most {hilbert:g}", ours, holds=bounded)
+        yield claimed(row, "an order for each group", f"{corners:g}", other, holds=near)
+        yield beside(row, "no aggregation", float(columns))
 
 
 # -- methods that keep their promise ---------------------------------------------------------------
@@ -310,7 +291,7 @@ def private(columns: Columns, way: str, epsilon: str, runs: int) -> list[Table]:
     return [np.asarray(plan.way.draw(places, source), float) for _ in range(runs)]
 
 
-def methods(data: Data) -> list[Cell]:
+def methods(data: Data) -> Iterator[Cell]:
     columns = four(data)
     distances: dict[tuple[str, str], float] = {}
     for epsilon in ("0.1", "1.0", "10.0"):
@@ -321,16 +302,12 @@ def methods(data: Data) -> list[Cell]:
     chained = distances["1.0", "chain"]
     best = min(distances["1.0", "tree"], distances["1.0", "two-stage"])
     row, says = "ε = 1.0", "trees do better still"
-    return [
-        *(
-            beside(
-                *(f"ε = {epsilon}", name, distance),
-                remark="No guarantee." if name.startswith("printed") else "",
-            )
-            for (epsilon, name), distance in distances.items()
-        ),
-        claimed(row, "best / chain", says, best / chained, holds=best < chained),
-    ]
+    for (epsilon, name), distance in distances.items():
+        yield beside(
+            *(f"ε = {epsilon}", name, distance),
+            remark="No guarantee." if name.startswith("printed") else "",
+        )
+    yield claimed(row, "best / chain", says, best / chained, holds=best < chained)
 
 
 def _sliced(columns: Columns, tables: list[Table]) -> float:
@@ -339,16 +316,14 @@ def _sliced(columns: Columns, tables: list[Table]) -> float:
     return float(np.mean([one.sliced or 0.0 for one in found]))
 
 
-def means(data: Data) -> list[Cell]:
+def means(data: Data) -> Iterator[Cell]:
     """Table 6.5 for the sound methods, at ε = 1."""
     columns = four(data)
-    cells = []
     for name, way in WAYS.items():
         tables = private(columns, way, "1.0", 5)
         for statistic, (place, column) in product(("mean", "variance"), enumerate(FOUR)):
             change = moved(columns.values, tables, statistic, place)[0]
-            cells.append(beside(f"{statistic} of {column}", name, change))
-    return cells
+            yield beside(f"{statistic} of {column}", name, change)
 
 
 SOUND_NOTE = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tenue.publish import mdav, reference_points
 
@@ -16,7 +16,7 @@ from .data import CENSUS, Data, Table
 from .draw import Figure, Panel, Series, pairs, panels
 from .exhibit import figure
 from .private_data_adult import NEEDS, adult
-from .private_data_tables import by_corners, by_mdav, four, measured, printed_runs
+from .private_data_tables import EPSILONS, Labels, by_corners, by_mdav, four, measured, printed_runs
 
 TOY = np.array(
     [[5, 5], [3, 5], [10, 2], [8, 0], [3, 10], [9, 0], [9, 9], [4, 4], [10, 10], [7, 4], [2, 10],
@@ -25,7 +25,6 @@ TOY = np.array(
 """Fifteen records, as in the figure, which prints no coordinates; the ninth is moved."""
 MOVED, AWAY = 8, (0.0, 0.0)
 BOUNDS = [(0.0, 10.0), (0.0, 10.0)]
-Labels = NDArray[np.int64]
 
 
 def changed() -> Table:
@@ -80,10 +79,10 @@ def mdav_groups(_: Data) -> Figure:
 COLUMN = "records that differ in a group"
 
 
-def mdav_cells(_: Data) -> list[Cell]:
+def mdav_cells(_: Data) -> Iterator[Cell]:
     worst = differing(mdav(TOY, 5).labels, mdav(changed(), 5).labels)
     remark = "The coordinates of the figure are not printed; these records are ours."
-    return [claimed("MDAV", COLUMN, "more than one", worst, holds=worst > 1, remark=remark)]
+    yield claimed("MDAV", COLUMN, "more than one", worst, holds=worst > 1, remark=remark)
 
 
 def insensitive_groups(_: Data) -> Figure:
@@ -94,13 +93,11 @@ def insensitive_groups(_: Data) -> Figure:
     )
 
 
-def insensitive_cells(_: Data) -> list[Cell]:
+def insensitive_cells(_: Data) -> Iterator[Cell]:
     one = differing(by_distance(TOY, 5), by_distance(changed(), 5))
     corners = differing(corner_groups(TOY, 5), corner_groups(changed(), 5))
-    return [
-        claimed("one order", COLUMN, "at most one", one, holds=one == 1),
-        claimed("four corners", COLUMN, "at most one", corners, holds=corners <= 1),
-    ]
+    yield claimed("one order", COLUMN, "at most one", one, holds=one == 1)
+    yield claimed("four corners", COLUMN, "at most one", corners, holds=corners <= 1)
 
 
 def corner_groups(rows: Table, k: int) -> Labels:
@@ -129,55 +126,52 @@ def spread(rows: Table, labels: Labels) -> float:
     )
 
 
-def formation_cells(_: Data) -> list[Cell]:
+def formation_cells(_: Data) -> Iterator[Cell]:
     rows = grid()
     ratio = spread(rows, corner_groups(rows, 49)) / spread(rows, by_distance(rows, 49))
     place = ("squares within groups", "corners / one point", "more homogeneous", ratio)
-    return [claimed(*place, holds=ratio < 1)]
+    yield claimed(*place, holds=ratio < 1)
 
 
 # -- 6.4 and 6.5 -----------------------------------------------------------------------------------
 
 
 SIZES = (2, 3, 5, 8, 12, 20, 30, 50, 75, 100)
-EPSILONS = ("0.01", "0.1", "1.0", "10.0")
-Curves = dict[str, list[tuple[float, float, float]]]
+Point = tuple[float, float, float]
+Curves = dict[str, list[Point]]
+
+
+def kept(data: Data, make: Callable[[Data], Curves]) -> Curves:
+    curves: Curves = data.kept(make.__name__, lambda: make(data))
+    return curves
 
 
 def census_curves(data: Data) -> Curves:
-    def made() -> Curves:
-        columns, found = four(data), Curves()
-        for epsilon in EPSILONS:
-            runs = {k: printed_runs(columns, k, epsilon, 3) for k in (1, *SIZES)}
-            found[f"ε = {epsilon}"] = [
-                (k, *np.mean([(run.sse, run.linkage) for run in some], axis=0).tolist())
-                for k, some in runs.items()
-            ]
-        for name, mask in (("insensitive", by_corners), ("MDAV", by_mdav)):
-            seen = [(k, measured(columns, mask(columns, k))) for k in SIZES]
-            found[name] = [(k, run.sse, run.linkage) for k, run in seen]
-        return found
-
-    curves: Curves = data.kept("fig6.4", made)
-    return curves
+    columns, found = four(data), Curves()
+    for epsilon in EPSILONS:
+        runs = {k: printed_runs(columns, k, epsilon, 3) for k in (1, *SIZES)}
+        found[f"ε = {epsilon}"] = [
+            (k, *np.mean([(run.sse, run.linkage) for run in some], axis=0).tolist())
+            for k, some in runs.items()
+        ]
+    for name, mask in (("insensitive", by_corners), ("MDAV", by_mdav)):
+        seen = [(k, measured(columns, mask(columns, k))) for k in SIZES]
+        found[name] = [(k, run.sse, run.linkage) for k, run in seen]
+    return found
 
 
 def adult_curves(data: Data) -> Curves:
-    def made() -> Curves:
-        people, groups = adult(data), (5, 10, 20, 35, 60, 100)
-        corners = {k: people.by_corners(k) for k in groups}
-        curves: dict[str, tuple[dict[int, Labels], float | None]] = {
-            f"ε = {epsilon}": (corners, float(epsilon)) for epsilon in EPSILONS
-        }
-        curves["insensitive"] = (corners, None)
-        curves["MDAV"] = ({k: people.by_mdav(k) for k in groups}, None)
-        return {
-            name: [(k, *people.measured(labels, epsilon)) for k, labels in by_size.items()]
-            for name, (by_size, epsilon) in curves.items()
-        }
+    people, groups = adult(data), (5, 10, 20, 35, 60, 100)
+    corners = {k: people.by_corners(k) for k in groups}
 
-    curves: Curves = data.kept("fig6.5", made)
-    return curves
+    def measured(by_size: dict[int, Labels], epsilon: float | None) -> list[Point]:
+        return [(k, *people.measured(labels, epsilon)) for k, labels in by_size.items()]
+
+    return {
+        **{f"ε = {epsilon}": measured(corners, float(epsilon)) for epsilon in EPSILONS},
+        "insensitive": measured(corners, None),
+        "MDAV": measured({k: people.by_mdav(k) for k in groups}, None),
+    }
 
 
 def over_k(curves: Curves) -> Figure:
@@ -195,7 +189,7 @@ def over_k(curves: Curves) -> Figure:
     )
 
 
-def over_k_cells(curves: Curves) -> list[Cell]:
+def over_k_cells(curves: Curves) -> Iterator[Cell]:
     def at(name: str, place: int, which: int) -> float:
         return curves[name][place][which]
 
@@ -203,12 +197,10 @@ def over_k_cells(curves: Curves) -> list[Cell]:
     large = at("ε = 10.0", -1, 1) / min(point[1] for point in curves["ε = 10.0"])
     worse = at("insensitive", -1, 1) / at("MDAV", -1, 1)
     links = at("MDAV", 0, 2) / max(at("ε = 0.01", 0, 2), 1e-9)
-    return [
-        claimed("ε = 0.01", "SSE, largest k / smallest", "falls with k", small, holds=small < 1),
-        claimed("ε = 10", "SSE, largest k / best", "rises again", large, holds=large > 1.05),
-        claimed("largest k", "SSE, insensitive / MDAV", "above 1", worse, holds=worse > 1),
-        claimed("smallest k", "links, MDAV / ε = 0.01", "two orders", links, holds=links > 30),
-    ]
+    yield claimed("ε = 0.01", "SSE, largest k / smallest", "falls with k", small, holds=small < 1)
+    yield claimed("ε = 10", "SSE, largest k / best", "rises again", large, holds=large > 1.05)
+    yield claimed("largest k", "SSE, insensitive / MDAV", "above 1", worse, holds=worse > 1)
+    yield claimed("smallest k", "links, MDAV / ε = 0.01", "two orders", links, holds=links > 30)
 
 
 EXHIBITS = (
@@ -218,16 +210,16 @@ EXHIBITS = (
     figure(
         "fig6.4",
         "Census: errors and links over k",
-        lambda data: over_k_cells(census_curves(data)),
-        lambda data: over_k(census_curves(data)),
+        lambda data: over_k_cells(kept(data, census_curves)),
+        lambda data: over_k(kept(data, census_curves)),
         needs=(CENSUS,),
         seconds=5,
     ),
     figure(
         "fig6.5",
         "Adult: errors and links over k",
-        lambda data: over_k_cells(adult_curves(data)),
-        lambda data: over_k(adult_curves(data)),
+        lambda data: over_k_cells(kept(data, adult_curves)),
+        lambda data: over_k(kept(data, adult_curves)),
         needs=NEEDS,
         seconds=6,
     ),

@@ -8,7 +8,7 @@ here from public parts to reproduce the printed tables, and nowhere else.
 from __future__ import annotations
 
 import math
-import zlib
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenue.evaluate import Score, distributions, record_linkage, sse
-from tenue.noise import Laplace, Seeded
+from tenue.noise import Laplace
 from tenue.publish import mdav
 
 from .cell import (
@@ -34,6 +34,7 @@ from .cell import (
     met,
     pooled,
     refuted,
+    seeded,
 )
 from .data import CENSUS, Columns, Data, Printed, Table, printed
 from .exhibit import erratum, table
@@ -106,7 +107,7 @@ def printed_runs(columns: Columns, k: int, epsilon: str, runs: int = RUNS) -> li
     """Masked as printed: noise of scale 1.5·max/(kε) on every value of every record."""
     centre = columns.values if k == 1 else by_corners(columns, k)
     top = tops(columns)
-    source = Seeded(zlib.crc32(f"chapter 6, k = {k}, ε = {epsilon}".encode()))
+    source = seeded(f"chapter 6, k = {k}, ε = {epsilon}")
     law = Laplace(sensitivity=1, epsilon=epsilon)
     tables = []
     for _ in range(runs):
@@ -198,7 +199,7 @@ def _fits_print(links: int, behind: Range) -> bool:
     return alike(links, RUNS, nearest, RUNS) >= PRINT_SHARE
 
 
-def _three(row: str, cells: Cells, key: str, base: Baseline, found: Averaged) -> list[Cell]:
+def _three(row: str, cells: Cells, key: str, base: Baseline, found: Averaged) -> Iterator[Cell]:
     """SSE_f by its mean, RL_f by the links behind it, and their product by both."""
     sse, link, score = (cells[key.format(name)] for name in ("SSE_f", "RL_f", "Score"))
     ours = Score.of(
@@ -217,17 +218,15 @@ def _three(row: str, cells: Cells, key: str, base: Baseline, found: Averaged) ->
         "Score": (low / (ours.sse_factor + reach), high / (ours.sse_factor - reach)),
     }
     possible = _fits(found.links, base.right_links(link.right))
-    others = [
-        drawn(
+    yield first
+    for name, cell, value in (("RL_f", link, ours.rl_factor), ("Score", score, ours.value)):
+        yield drawn(
             *(row, COLUMNS[name], cell.text, value),
             right=cell.right,
             possible=possible and (name == "RL_f" or first.verdict is not Verdict.DIFFERENT),
             same=_fits_print(found.links, base.behind(factors[name])),
             because=OTHER_RUNS,
         )
-        for name, cell, value in (("RL_f", link, ours.rl_factor), ("Score", score, ours.value))
-    ]
-    return [first, *others]
 
 
 def around(text: str) -> Range:
@@ -235,46 +234,38 @@ def around(text: str) -> Range:
     return float(text) - half_digit(text), float(text) + half_digit(text)
 
 
-def against_mdav(data: Data) -> list[Cell]:
+def against_mdav(data: Data) -> Iterator[Cell]:
     columns, cells = four(data), printed("private_data", "6.1")
     rows = len(columns.values)
-    result = []
     for k in (2, 5, 15, 30):
         fixed, row = measured(columns, by_mdav(columns, k)), f"k = {k}, MDAV"
         error, link = cells[f"k={k} SSE_0"], cells[f"k={k} RL_0"]
-        result += [
-            met(row, COLUMNS["SSE_f"], error.text, fixed.sse, right=error.right),
-            met(row, COLUMNS["RL_f"], link.text, fixed.linkage, right=link.right),
-        ]
+        yield met(row, COLUMNS["SSE_f"], error.text, fixed.sse, right=error.right)
+        yield met(row, COLUMNS["RL_f"], link.text, fixed.linkage, right=link.right)
         ours = Averaged(fixed.sse, 0.0, fixed.linkage, 0)
         base = Baseline(ours, link.right, (fixed.linkage, fixed.linkage), rows)
         for epsilon in EPSILONS:
             found, row = averaged(printed_runs(columns, k, epsilon)), f"k = {k}, ε = {epsilon}"
-            result += _three(row, cells, f"k={k} {{}} eps={epsilon}", base, found)
-    return result
+            yield from _three(row, cells, f"k={k} {{}} eps={epsilon}", base, found)
 
 
-def against_plain(data: Data) -> list[Cell]:
+def against_plain(data: Data) -> Iterator[Cell]:
     columns, cells = four(data), printed("private_data", "6.2")
-    result = []
     for epsilon in EPSILONS:
         ours, row = averaged(printed_runs(columns, 1, epsilon)), f"ε = {epsilon}, k = 1"
         error, link = cells[f"eps={epsilon} SSE_0"], cells[f"eps={epsilon} RL_0"]
         base = Baseline(ours, link.right, around(link.text), len(columns.values))
-        result += [
-            _mean(row, COLUMNS["SSE_f"], error, ours.sse, ours.spread),
-            drawn(
-                *(row, COLUMNS["RL_f"], link.text, ours.linkage),
-                right=link.right,
-                possible=_fits(ours.links, base.right_links(1.0)),
-                same=_fits_print(ours.links, base.links(base.printed, RUNS)),
-                because=OTHER_RUNS,
-            ),
-        ]
+        yield _mean(row, COLUMNS["SSE_f"], error, ours.sse, ours.spread)
+        yield drawn(
+            *(row, COLUMNS["RL_f"], link.text, ours.linkage),
+            right=link.right,
+            possible=_fits(ours.links, base.right_links(1.0)),
+            same=_fits_print(ours.links, base.links(base.printed, RUNS)),
+            because=OTHER_RUNS,
+        )
         for k in (5, 15, 30):
             found, row = averaged(printed_runs(columns, k, epsilon)), f"ε = {epsilon}, k = {k}"
-            result += _three(row, cells, f"eps={epsilon} {{}} k={k}", base, found)
-    return result
+            yield from _three(row, cells, f"eps={epsilon} {{}} k={k}", base, found)
 
 
 # -- table 6.5 -------------------------------------------------------------------------------------
@@ -292,9 +283,8 @@ def moved(original: Table, masked: list[Table], statistic: str, column: int) -> 
 METHODS = (*(f"eps={epsilon}" for epsilon in EPSILONS), "Insensit. MDAV", "MDAV")
 
 
-def statistics(data: Data) -> list[Cell]:
+def statistics(data: Data) -> Iterator[Cell]:
     columns, cells = four(data), printed("private_data", "6.5")
-    result = []
     for k in (1, 2, 5, 15, 30):
         masked = {method: _masked(columns, k, method) for method in METHODS}
         for statistic, (place, name), method in product(
@@ -305,11 +295,12 @@ def statistics(data: Data) -> list[Cell]:
             column = method.replace("eps=", "ε = ").replace("Insensit.", "insensitive")
             if method.startswith("eps="):
                 change = moved(columns.values, masked[method], statistic, place)
-                result.append(_mean(row, column, cell, *change))
+                yield _mean(row, column, cell, *change)
             else:
                 ours = once_moved(columns, masked[method][0], statistic, place)
-                result.append(_once(row, column, cell, ours))
-    return result
+                kept = ours < 1e-12  # means of groups keep the mean
+                right = None if kept else cell.right
+                yield met(row, column, cell.text, 0.0 if kept else ours, right=right)
 
 
 def once_moved(columns: Columns, values: Table, statistic: str, place: int) -> float:
@@ -326,32 +317,22 @@ def _masked(columns: Columns, k: int, method: str) -> list[Table]:
     return [by_mdav(columns, k) if method == "MDAV" else by_corners(columns, k)]
 
 
-def _once(row: str, column: str, cell: Printed, ours: float) -> Cell:
-    if ours < 1e-12:  # means of groups keep the mean
-        return met(row, column, cell.text, 0.0)
-    return met(row, column, cell.text, ours, right=cell.right)
-
-
 # -- errata ----------------------------------------------------------------------------------------
 
 
-def scores(data: Data) -> list[Cell]:
+def scores(data: Data) -> Iterator[Cell]:
     """The score is printed as a product and defined as a ratio."""
     cells = printed("private_data", "6.1")
-    result = []
     for k, epsilon in ((2, "10.0"), (30, "1.0")):
         name, row = f"k={k} {{}} eps={epsilon}", f"k = {k}, ε = {epsilon}"
         sse, link, score = (float(cells[name.format(n)].text) for n in ("SSE_f", "RL_f", "Score"))
         ours = Score(sse_factor=sse, rl_factor=link).value
-        result += [
-            refuted(
-                *(row, "SSE_f / RL_f", f"{score:g}", sse / link),
-                fails=abs(sse / link - score) > 0.1 * score,
-                because="The text defines a ratio; every printed row is SSE_f × RL_f.",
-            ),
-            beside(row, "SSE_f × RL_f", ours),
-        ]
-    return result
+        yield refuted(
+            *(row, "SSE_f / RL_f", f"{score:g}", sse / link),
+            fails=abs(sse / link - score) > 0.1 * score,
+            because="The text defines a ratio; every printed row is SSE_f × RL_f.",
+        )
+        yield beside(row, "SSE_f × RL_f", ours)
 
 
 on_census = partial(table, needs=(CENSUS,), note=UNSAFE)

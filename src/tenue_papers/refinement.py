@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, partial
 from itertools import product
@@ -25,7 +26,6 @@ COMPLEMENT = "1 minus a number that was truncated."
 
 
 def uniform(epsilon: object, truth: object = "0.5", kind: str = "individual") -> RefinedDensity:
-    """The uniform belief on [0, 1], refined."""
     law = refine(prior.Uniform(0, 1), truth, epsilon, kind=kind)
     if not isinstance(law, RefinedDensity):
         raise TypeError("a uniform prior is refined to a density")
@@ -63,82 +63,68 @@ PAIRS = tuple(product(BITS, BITS))
 # -- Examples 6 and 8, section 5.5.1, PASSAT examples 1 to 3 ---------------------------------------
 
 
-def uniform_example(_: Data) -> list[Cell]:
+def uniform_example(_: Data) -> Iterator[Cell]:
     """α_u / α_d is the loss, and the total mass stays 1."""
     law = uniform(1, "0.3", "statistical")
     ratio = float(law.factor_up / law.factor_down)
     worst = max(law.loss_against(Fraction(k, 10)) for k in range(11))
     row, tight = "largest loss over truths", 0.99 < worst <= 1 + 1e-12
-    return [
-        formula("α_u / α_d", "ε = 1", "at most e^ε", ratio, E, within=1e-9),
-        claimed(row, "ε = 1", "ln(α_u / α_d)", worst, holds=tight),
-        claimed("total mass", "U[0, 1]", "1", float(law.cdf(1)), holds=law.cdf(1) == 1),
-    ]
+    yield formula("α_u / α_d", "ε = 1", "at most e^ε", ratio, E, within=1e-9)
+    yield claimed(row, "ε = 1", "ln(α_u / α_d)", worst, holds=tight)
+    yield claimed("total mass", "U[0, 1]", "1", float(law.cdf(1)), holds=law.cdf(1) == 1)
 
 
-def boolean_example(_: Data) -> list[Cell]:
+def boolean_example(_: Data) -> Iterator[Cell]:
     zero, one, column = bit(0), bit(1), "on average"
     noisy = 0.99 * thresholded(0) + 0.01 * thresholded(1)
     both = 0.99 * mass(zero, 1) + 0.01 * mass(one, 1)
     sums = "Sums of truncated numbers; the thesis also prints 0.02182 for 0.027182."
     first, second, third = "Laplace, P(1)", "refined, P(1)", "refined, P(0)"
     truncated = partial(met_or_amended, second)
-    return [
-        met(first, "bit 0", "0.184", thresholded(0), right="0.18393972058572"),
-        met(first, "bit 1", "0.816", thresholded(1), right="0.81606027941428"),
-        met(first, column, "0.19", noisy, right="0.19026092617401"),
-        truncated("bit 0", "0.003678", mass(zero, 1), right="0.0036787944117144"),
-        amended(
-            *(third, "bit 0", "0.996322", mass(zero, 0)),
-            right="0.99632120558829",
-            because=COMPLEMENT,
-        ),
-        truncated("bit 1", "0.027182", mass(one, 1), right="0.02718281828459"),
-        met(third, "bit 1", "0.972817", mass(one, 0), right="0.97281718171541"),
-        truncated(column, "0.003912", both, right="0.0039138346504432", because=sums),
-    ]
+    yield met(first, "bit 0", "0.184", thresholded(0), right="0.18393972058572")
+    yield met(first, "bit 1", "0.816", thresholded(1), right="0.81606027941428")
+    yield met(first, column, "0.19", noisy, right="0.19026092617401")
+    yield truncated("bit 0", "0.003678", mass(zero, 1), right="0.0036787944117144")
+    yield amended(
+        *(third, "bit 0", "0.996322", mass(zero, 0)), right="0.99632120558829", because=COMPLEMENT
+    )
+    yield truncated("bit 1", "0.027182", mass(one, 1), right="0.02718281828459")
+    yield met(third, "bit 1", "0.972817", mass(one, 0), right="0.97281718171541")
+    yield truncated(column, "0.003912", both, right="0.0039138346504432", because=sums)
 
 
-def two_people(_: Data, ones: str = "0.1839", zeros: str = "0.8161") -> list[Cell]:
+def two_people(_: Data, ones: str = "0.1839", zeros: str = "0.8161") -> Iterator[Cell]:
     law, row = bit(0, "0.5"), "ratios to Table 5.4"
     ratios = [joint(0, 0, pair) / joint(None, 0, pair) for pair in PAIRS]
     right = ("0.81606027941428", "0.18393972058572")
-    return [
-        met_or_amended("P(1)", "bit 0", ones, mass(law, 1), right=right[1]),
-        met_or_amended("P(0)", "bit 0", zeros, mass(law, 0), right=right[0], because=COMPLEMENT),
-        formula(row, "lowest", "α_d = e^-1", min(ratios), Q),
-        formula(row, "highest", "2 − α_d", max(ratios), 2 - Q),
-    ]
+    yield met_or_amended("P(1)", "bit 0", ones, mass(law, 1), right=right[1])
+    yield met_or_amended("P(0)", "bit 0", zeros, mass(law, 0), right=right[0], because=COMPLEMENT)
+    yield formula(row, "lowest", "α_d = e^-1", min(ratios), Q)
+    yield formula(row, "highest", "2 − α_d", max(ratios), 2 - Q)
 
 
-def present(_: Data) -> list[Cell]:
+def present(_: Data) -> Iterator[Cell]:
     """Tables I and 5.3, which print formulas: both people are there, both bits are 0."""
     factor = {0: 1 - Q / 2, 1: Q / 2}
     says = ("(1 − ½α_d)²", "(1 − ½α_d)·½α_d", "¼α_d²")
-    return [
-        formula(
-            *(f"answers {a}, {b}", "probability", says[a + b]),
-            *(joint(0, 0, (a, b)), factor[a] * factor[b]),
-        )
-        for a, b in PAIRS
-    ]
+    for a, b in PAIRS:
+        row, value = f"answers {a}, {b}", factor[a] * factor[b]
+        yield formula(row, "probability", says[a + b], joint(0, 0, (a, b)), value)
 
 
-def absent(_: Data) -> list[Cell]:
+def absent(_: Data) -> Iterator[Cell]:
     """Tables II and 5.4: one of the two is missing."""
-    cells = []
     for missing, (a, b) in product((1, 2), PAIRS):
         first, second, answer = (None, 0, b) if missing == 1 else (0, None, a)
         says, value = ("½(1 − ½α_d)", (1 - Q / 2) / 2) if answer == 0 else ("¼α_d", Q / 4)
         row = f"person {missing} missing, answers {a}, {b}"
-        cells.append(formula(row, "probability", says, joint(first, second, (a, b)), value))
-    return cells
+        yield formula(row, "probability", says, joint(first, second, (a, b)), value)
 
 
 # -- Tables 5.1 and 5.2 ----------------------------------------------------------------------------
 
 
-def distances(_: Data) -> list[Cell]:
+def distances(_: Data) -> Iterator[Cell]:
     """Which values count as near, read off the refined law: nearer ones never get less."""
     number = refine(prior.Points(dict.fromkeys(range(5), "0.2")), 1, 1, kind="individual")
     nominal = refine(prior.Categorical(dict.fromkeys("abcde", "0.2")), "b", 1, kind="individual")
@@ -151,15 +137,12 @@ def distances(_: Data) -> list[Cell]:
         for masses in (numbers, ranks)
     )
     equal, says = len(others) == 1 and mass(nominal, "b") > min(others), "0 if equal, else 1"
-    return [
-        claimed("continuous", "distance", "|x − y|", numbers[-1], holds=falls),
-        claimed("nominal", "distance", says, min(others), holds=equal),
-        claimed("ordinal", "distance", "|i − j|", ranks[-1], holds=climbs),
-    ]
+    yield claimed("continuous", "distance", "|x − y|", numbers[-1], holds=falls)
+    yield claimed("nominal", "distance", says, min(others), holds=equal)
+    yield claimed("ordinal", "distance", "|i − j|", ranks[-1], holds=climbs)
 
 
-def factors(_: Data) -> list[Cell]:
-    cells = []
+def factors(_: Data) -> Iterator[Cell]:
     for epsilon in ("0.5", "1", "2"):
         one, many = uniform(epsilon), uniform(epsilon, kind="statistical")
         for row, name, ours, power in (
@@ -169,8 +152,7 @@ def factors(_: Data) -> list[Cell]:
         ):
             column, says = f"{name}, ε = {epsilon}", "e^-ε" if power < 0 else "e^ε"
             value = math.exp(power * float(epsilon))
-            cells.append(formula(row, column, says, float(ours), value, within=1e-9))
-    return cells
+            yield formula(row, column, says, float(ours), value, within=1e-9)
 
 
 # -- Figure 5.1 and PASSAT figure 1 ----------------------------------------------------------------
@@ -201,13 +183,11 @@ def two_truths(_: Data) -> Figure:
     )
 
 
-def two_truths_cells(_: Data) -> list[Cell]:
+def two_truths_cells(_: Data) -> Iterator[Cell]:
     one, other = uniform(LN2, "0.3", "statistical"), uniform(LN2, "0.7", "statistical")
     ratio, loss = float(other.density("0.6") / one.density("0.6")), one.loss_against("0.7")
-    return [
-        formula("the point 0.6", "ratio", "α_u / α_d = e^ε = 2", ratio, 2, within=1e-9),
-        formula("all points", "largest loss", "ε", loss, math.log(2), within=1e-9),
-    ]
+    yield formula("the point 0.6", "ratio", "α_u / α_d = e^ε = 2", ratio, 2, within=1e-9)
+    yield formula("all points", "largest loss", "ε", loss, math.log(2), within=1e-9)
 
 
 # -- Figures 5.2 and 5.3: with δ -------------------------------------------------------------------
@@ -253,14 +233,12 @@ def delta_alone(_: Data) -> Figure:
     )
 
 
-def delta_alone_cells(_: Data) -> list[Cell]:
+def delta_alone_cells(_: Data) -> Iterator[Cell]:
     before, after = individual_law(Fraction(0)), individual_law(Fraction(1, 10))
     gained = sum(max(0.0, float(after.mass(v) - before.mass(v))) for v in before.masses)
     says = "δ·e^-ε (the text has δ)"
-    return [
-        met("δ", "of the right panel", "0.2", smallest_delta(Fraction(1, 10)), right="0.2"),
-        formula("mass at the truth", "gained", says, gained, 0.1, within=1e-9),
-    ]
+    yield met("δ", "of the right panel", "0.2", smallest_delta(Fraction(1, 10)), right="0.2")
+    yield formula("mass at the truth", "gained", says, gained, 0.1, within=1e-9)
 
 
 def delta_pairs(_: Data) -> Figure:
@@ -275,13 +253,11 @@ def delta_pairs(_: Data) -> Figure:
     )
 
 
-def delta_pairs_cells(_: Data) -> list[Cell]:
+def delta_pairs_cells(_: Data) -> Iterator[Cell]:
     law = statistical_law(Fraction(1, 6), Fraction(1, 15))
     pair = float(law.divergence_against(Fraction(5, 6)))
-    return [
-        met("δ, the pair drawn", "lower panels", "0.2", pair, right="0.2"),
-        met("δ, all pairs", "lower panels", "0.2", pair_delta(Fraction(1, 15)), right="0.2"),
-    ]
+    yield met("δ, the pair drawn", "lower panels", "0.2", pair, right="0.2")
+    yield met("δ, all pairs", "lower panels", "0.2", pair_delta(Fraction(1, 15)), right="0.2")
 
 
 # -- Figures 5.4 to 5.6, PASSAT figures 2 to 4: Boolean attributes ---------------------------------
@@ -300,12 +276,10 @@ def fair_coin(_: Data) -> Figure:
     return _bits("One question, ε = 1", "Both people alike; the bit is 0.", **laws)
 
 
-def fair_coin_cells(_: Data) -> list[Cell]:
+def fair_coin_cells(_: Data) -> Iterator[Cell]:
     law = bit(0, "0.5")
-    return [
-        met("answer 1", "refined", "0.1839", mass(law, 1), right="0.18393972058572"),
-        met("answer 0", "refined", "0.8161", mass(law, 0), right="0.81606027941428"),
-    ]
+    yield met("answer 1", "refined", "0.1839", mass(law, 1), right="0.18393972058572")
+    yield met("answer 0", "refined", "0.8161", mass(law, 0), right="0.81606027941428")
 
 
 def laplace_bits(_: Data) -> Figure:
@@ -318,11 +292,9 @@ def laplace_bits(_: Data) -> Figure:
     )
 
 
-def laplace_bits_cells(_: Data) -> list[Cell]:
-    return [
-        met("bit 0 read as 1", "Laplace", "0.184", thresholded(0), right="0.18393972058572"),
-        met("bit 1 read as 1", "Laplace", "0.816", thresholded(1), right="0.81606027941428"),
-    ]
+def laplace_bits_cells(_: Data) -> Iterator[Cell]:
+    yield met("bit 0 read as 1", "Laplace", "0.184", thresholded(0), right="0.18393972058572")
+    yield met("bit 1 read as 1", "Laplace", "0.816", thresholded(1), right="0.81606027941428")
 
 
 def rare_bit(_: Data) -> Figure:
@@ -330,12 +302,10 @@ def rare_bit(_: Data) -> Figure:
     return _bits("Refined, ε = 1", "A rare 1 stays rare, whatever the bit.", **laws)
 
 
-def rare_bit_cells(_: Data) -> list[Cell]:
+def rare_bit_cells(_: Data) -> Iterator[Cell]:
     one, zero = mass(bit(1), 1) / 0.01, mass(bit(0), 1) / 0.01
-    return [
-        formula("P(1), bit 1", "over the prior", "e^ε", one, E, within=1e-9),
-        formula("P(1), bit 0", "over the prior", "e^-ε", zero, Q, within=1e-9),
-    ]
+    yield formula("P(1), bit 1", "over the prior", "e^ε", one, E, within=1e-9)
+    yield formula("P(1), bit 0", "over the prior", "e^-ε", zero, Q, within=1e-9)
 
 
 # -- Table 5.5 and Figure 5.7: a number in [0, 1], with Laplace noise or by refinement -------------
@@ -360,10 +330,9 @@ RIGHT = {
 }
 
 
-def quality(_: Data) -> list[Cell]:
+def quality(_: Data) -> Iterator[Cell]:
     wrong = "The whole column is wrong: it is 1 − e^(−ε/2)."
     half = "The convention of section 5.5.1: an absent person answers ½."
-    cells = []
     for name, epsilon in EPSILONS:
         row, law, ours = f"ε = {name}", Laplace(sensitivity=1, epsilon=epsilon), uniform(epsilon)
         low, high = core(ours)
@@ -375,13 +344,10 @@ def quality(_: Data) -> list[Cell]:
             float(ours.cdf(repr(high)) - ours.cdf(repr(low))),
         )
         columns = zip(COLUMNS, PRINTED[name].split(), values, RIGHT[name].split(), strict=True)
-        cells += [
-            met_or_amended(row, column, printed, value, right=right, because=wrong)
-            for column, printed, value, right in columns
-        ]
+        for column, printed, value, right in columns:
+            yield met_or_amended(row, column, printed, value, right=right, because=wrong)
         narrow = Laplace(sensitivity="0.5", epsilon=epsilon).variance
-        cells.append(beside(row, "Laplace, sensitivity ½", narrow, remark=half))
-    return cells
+        yield beside(row, "Laplace, sensitivity ½", narrow, remark=half)
 
 
 def continuous(_: Data) -> Figure:
@@ -389,42 +355,34 @@ def continuous(_: Data) -> Figure:
     for name, epsilon in EPSILONS:
         noise = Laplace(sensitivity=1, epsilon=epsilon)
         points = refined_curve(uniform(epsilon)).points
+        around_half = [(x, float(noise.pdf(x - 0.5))) for x in between(-1.5, 2.5, 401)]
         series = (
-            _around_half(noise),
+            Series("Laplace", tuple(around_half)),
             Series("refined", ((-1.5, 0.0), (0.0, 0.0), *points, (1.0, 0.0)), "step"),
         )
         drawn.append(Panel(f"ε = {name}", "answer", "density", series, x_ticks=(-1, 0, 1, 2)))
     return panels(*drawn, caption="The refined law never leaves the possible values.")
 
 
-def _around_half(noise: Laplace) -> Series:
-    return curve("Laplace", between(-1.5, 2.5, 401), lambda x: float(noise.pdf(x - 0.5)))
-
-
-def continuous_cells(_: Data) -> list[Cell]:
-    column, cells = "variance, refined / Laplace", []
+def continuous_cells(_: Data) -> Iterator[Cell]:
+    column = "variance, refined / Laplace"
     for name, epsilon in EPSILONS:
         plain, refined = Laplace(sensitivity=1, epsilon=epsilon).variance, uniform(epsilon).variance
         less = refined < plain / 10
-        cells.append(claimed(f"ε = {name}", column, "much better", refined / plain, holds=less))
-    return cells
+        yield claimed(f"ε = {name}", column, "much better", refined / plain, holds=less)
 
 
-def best_alpha(_: Data) -> list[Cell]:
+def best_alpha(_: Data) -> Iterator[Cell]:
     """The default α_u = e^(ε/2) against the best for a uniform prior."""
     known = {"0.1": "0.32398631678999", "1": "0.24398821623168", "3": "0.11196140084305"}
-    cells = []
     for epsilon, right in known.items():
         error = partial(expected_error, prior.Uniform(0, 1), epsilon, kind="statistical")
         shares, row = (0.4, 0.45, 0.47, 0.475, 0.5), f"ε = {epsilon}"
         least = min(error(alpha_up=repr(math.exp(share * float(epsilon)))) for share in shares)
         ratio = error() / least
         near = 1 <= ratio < 1.008
-        cells += [
-            beside(row, "error with α_u = e^(ε/2)", error(), right=right),
-            claimed(row, "over the best tried", "α_u is free", ratio, holds=near),
-        ]
-    return cells
+        yield beside(row, "error with α_u = e^(ε/2)", error(), right=right)
+        yield claimed(row, "over the best tried", "α_u is free", ratio, holds=near)
 
 
 TWO_TRUTHS = ("Two neighbours, two refined laws", two_truths_cells, two_truths)
@@ -468,9 +426,8 @@ PASSAT = (
 # -- What chapter 5 gets wrong, each with a check that runs ----------------------------------------
 
 
-def swapped(_: Data) -> list[Cell]:
+def swapped(_: Data) -> Iterator[Cell]:
     """Algorithm 5.1: the masses of the raised and the lowered set are exchanged."""
-    cells = []
     for epsilon in ("0.1", "1", "2"):
         law = uniform(epsilon)
         up, down = float(law.factor_up), float(law.factor_down)
@@ -478,78 +435,69 @@ def swapped(_: Data) -> list[Cell]:
         low, high = core(law)
         total = up * printed + down * (1 - printed)
         row, says = "P(U_u) = (1 − α_d)/(α_u − α_d)", "the mass raised"
-        cells += [
-            refuted(
-                "P(U_u) = (α_u − 1)/(α_u − α_d)",
-                *(f"total mass, ε = {epsilon}", "1", total),
-                fails=total > 1.005,
-                because="With this set the refined law has more mass than 1. "
-                "P(U_u) is (1 − α_d)/(α_u − α_d), as Table 5.5 itself has it.",
-            ),
-            formula(row, f"core, ε = {epsilon}", says, high - low, right, within=1e-9),
-        ]
-    return cells
+        yield refuted(
+            "P(U_u) = (α_u − 1)/(α_u − α_d)",
+            *(f"total mass, ε = {epsilon}", "1", total),
+            fails=total > 1.005,
+            because="With this set the refined law has more mass than 1. "
+            "P(U_u) is (1 − α_d)/(α_u − α_d), as Table 5.5 itself has it.",
+        )
+        yield formula(row, f"core, ε = {epsilon}", says, high - low, right, within=1e-9)
 
 
-def between_factor(_: Data) -> list[Cell]:
+def between_factor(_: Data) -> Iterator[Cell]:
     """Where no ball has the wanted mass, the factor of the rest is printed as 0/0."""
     belief = prior.Points({0: "0.3", 1: "0.4", 2: "0.3"})
     law: Any = refine(belief, 1, 1, kind="individual")
     shares = [float(law.mass(v) / belief.mass(v)) for v in (0, 1, 2)]
     bounded = all(Q - 1e-12 <= share <= E + 1e-12 for share in shares)
     says, inside = "between α_d and α_u", bounded and max(shares) < E
-    return [
-        refuted(
-            *("α_ud of Algorithm 5.1", "three values", "a number", "0/0"),
-            fails=sum(law.mass(v) for v in (0, 1, 2)) == 1 and bounded,
-            because="The factor of the rest is (1 − α_u P(U'_u) − α_d P(U'_d)) / "
-            "(1 − P(U'_u) − P(U'_d)).",
-        ),
-        claimed("corrected factors", "three values", says, max(shares), holds=inside),
-    ]
+    yield refuted(
+        *("α_ud of Algorithm 5.1", "three values", "a number", "0/0"),
+        fails=sum(law.mass(v) for v in (0, 1, 2)) == 1 and bounded,
+        because="The factor of the rest is (1 − α_u P(U'_u) − α_d P(U'_d)) / "
+        "(1 − P(U'_u) − P(U'_d)).",
+    )
+    yield claimed("corrected factors", "three values", says, max(shares), holds=inside)
 
 
-def moved_mass(_: Data) -> list[Cell]:
+def moved_mass(_: Data) -> Iterator[Cell]:
     """How much mass a δ lets move: figure 5.2 moves twice too much, figure 5.3 half too much."""
     column = "δ at ε = ln 2"
     alone, pairs = smallest_delta(Fraction(1, 5)), pair_delta(Fraction(1, 10))
     ours, ours_pairs = smallest_delta(Fraction(1, 10)), pair_delta(Fraction(1, 15))
-    return [
-        amended(
-            *("moves δ (individual)", column, "0.2", alone),
-            right="0.4",
-            because="Against the prior the moved mass counts e^ε times: move δ·e^-ε.",
-        ),
-        met("moves δ·e^-ε", column, "0.2", ours, right="0.2"),
-        amended(
-            *("moves δ/2 (statistical)", column, "0.2", pairs),
-            right="0.3",
-            because="Between two truths it counts 1 + e^ε times: move δ/(1 + e^ε).",
-        ),
-        met("moves δ/(1 + e^ε)", column, "0.2", ours_pairs, right="0.2"),
-    ]
+    yield amended(
+        *("moves δ (individual)", column, "0.2", alone),
+        right="0.4",
+        because="Against the prior the moved mass counts e^ε times: move δ·e^-ε.",
+    )
+    yield met("moves δ·e^-ε", column, "0.2", ours, right="0.2")
+    yield amended(
+        *("moves δ/2 (statistical)", column, "0.2", pairs),
+        right="0.3",
+        because="Between two truths it counts 1 + e^ε times: move δ/(1 + e^ε).",
+    )
+    yield met("moves δ/(1 + e^ε)", column, "0.2", ours_pairs, right="0.2")
 
 
-def parallel(_: Data) -> list[Cell]:
+def parallel(_: Data) -> Iterator[Cell]:
     """Parallel composition over parts chosen by value: a replaced record changes two of them."""
     law = Laplace(sensitivity=1, epsilon=1)
     moved = law.loss(1) + law.loss(-1)
     ratios = [joint(0, 0, pair) / joint(1, 0, pair) for pair in PAIRS]
     alone = math.log(max(max(ratio, 1 / ratio) for ratio in ratios))
-    return [
-        refuted(
-            *("counts of x < ½ and x ≥ ½", "loss, one record replaced", "max ε = 1", moved),
-            fails=moved > 1.5,
-            because="The record leaves one part and enters the other: both counts move. Parts "
-            "fixed by identity compose in parallel; parts by value only under add or remove.",
-        ),
-        refuted(
-            *("one person, other value", "loss, replace", "ε = 1", alone),
-            fails=1 + 1e-9 < alone <= 2,
-            because="An individual question is ε-DP under add or remove; "
-            "replacing a person costs up to 2ε.",
-        ),
-    ]
+    yield refuted(
+        *("counts of x < ½ and x ≥ ½", "loss, one record replaced", "max ε = 1", moved),
+        fails=moved > 1.5,
+        because="The record leaves one part and enters the other: both counts move. Parts "
+        "fixed by identity compose in parallel; parts by value only under add or remove.",
+    )
+    yield refuted(
+        *("one person, other value", "loss, replace", "ε = 1", alone),
+        fails=1 + 1e-9 < alone <= 2,
+        because="An individual question is ε-DP under add or remove; "
+        "replacing a person costs up to 2ε.",
+    )
 
 
 ERRATA = (

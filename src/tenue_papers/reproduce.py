@@ -22,16 +22,12 @@ from tenue.noise import Seeded
 
 from .book import save
 from .catalogue import chosen
-from .data import ADULT, CENSUS, COUNTRY, EIA, OCCUPATION, Data
+from .data import ADULT, CENSUS, COUNTRY, EIA, EIA_COLUMNS, OCCUPATION, Data
 from .outcome import Outcome
 
 CENSUS_COLUMNS = (
     *("AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX", "TAXINC", "POTHVAL"),
     *("INTVAL", "PEARNVAL", "FICA", "WSALVAL", "ERNVAL"),
-)
-EIA_COLUMNS = (
-    *("MONTH", "RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES"),
-    *("OTHREVENUE", "OTHRSALES", "TOTREVENUE", "TOTSALES"),
 )
 WORK = {
     "work": {

@@ -5,8 +5,7 @@ Tenue publishes differently: it shuffles records first, and never splits equal v
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 
@@ -26,14 +25,11 @@ from .cell import (
     met,
     refuted,
     rounds_to,
+    seeded,
     unmet,
 )
 from .data import CENSUS, EIA, Columns, Data, Printed, Table, printed
 from .exhibit import erratum, table
-
-
-def seeded(name: str) -> Seeded:
-    return Seeded(zlib.crc32(name.encode()))
 
 
 def centred(values: Table, groups: Partition) -> Table:
@@ -109,14 +105,12 @@ SELECTION = "Which attributes of EIA were quasi-identifiers is not stated."
 
 def _each(
     name: str, values: Table, judge: Callable[[str, str, Printed, float], Cell]
-) -> list[Cell]:
+) -> Iterator[Cell]:
     """A cell for every printed pair of columns, such as "A9 A12"."""
-    cells = []
     for pair, cell in printed("swapping", name).items():
         row, column = pair.split()
         ours = float(values[int(row[1:]) - 1, int(column[1:]) - 1])
-        cells.append(judge(row, column, cell, ours))
-    return cells
+        yield judge(row, column, cell, ours)
 
 
 def fixed(row: str, column: str, cell: Printed, ours: float, because: str = DETAIL) -> Cell:
@@ -129,19 +123,19 @@ def fixed(row: str, column: str, cell: Printed, ours: float, because: str = DETA
     return unmet(row, column, cell.text, ours, right=right, because=because)
 
 
-def original(data: Data) -> list[Cell]:
+def original(data: Data) -> Iterator[Cell]:
     found = correlations(data.census, data.census.values)
     return _each("3.6", found, partial(fixed, because=ZERO_LOST))
 
 
-def microaggregated(data: Data) -> list[Cell]:
+def microaggregated(data: Data) -> Iterator[Cell]:
     return _each("3.7", correlations(data.census, mdav_id(data.census.values, 12)), fixed)
 
 
 def swapped(
     name: str, swap: Callable[..., Table], runs: int, theirs: int
-) -> Callable[[Data], list[Cell]]:
-    def cells(data: Data) -> list[Cell]:
+) -> Callable[[Data], Iterator[Cell]]:
+    def cells(data: Data) -> Iterator[Cell]:
         source = seeded(f"table {name}")
         census = data.census
         tables = [
@@ -163,18 +157,17 @@ def swapped(
 PARTS = ("mean", "st.dev.")
 
 
-def fixed_changes(name: str, columns: Columns, known: int) -> list[Cell]:
-    cells = []
+def fixed_changes(name: str, columns: Columns, known: int) -> Iterator[Cell]:
     for k in SIZES:
         moved = change(columns, mdav_id(columns.values, k), known)
         for ours, part in zip(moved, PARTS, strict=True):
             cell = printed("swapping", name)[f"{k} MDAV-ID {part}"]
-            cells.append(fixed(f"k = {k}", f"MDAV-ID {part}", cell, ours))
-    return cells
+            yield fixed(f"k = {k}", f"MDAV-ID {part}", cell, ours)
 
 
-def random_changes(name: str, columns: Columns, first: int, runs: int, because: str) -> list[Cell]:
-    cells = []
+def random_changes(
+    name: str, columns: Columns, first: int, runs: int, because: str
+) -> Iterator[Cell]:
     chosen = range(first, len(columns.names))
     counts = {"runs": runs, "others": RIGHT_RUNS, "print_runs": 1}
     for (method, swap), k in product(SWAPS.items(), SIZES):
@@ -184,22 +177,22 @@ def random_changes(name: str, columns: Columns, first: int, runs: int, because: 
             cell, ours = printed("swapping", name)[f"{k} {method} {part}"], float(values.mean())
             row, column = f"k = {k}", f"{method} {part}"
             spread = Spread(cell.deviation or 0.0, MEASURED - 1)
-            cells.append(mean_of_runs(row, column, cell, ours, spread, because, **counts))
-    return cells
+            yield mean_of_runs(row, column, cell, ours, spread, because, **counts)
 
 
-def census_changes(data: Data) -> list[Cell]:
+def census_changes(data: Data) -> Iterator[Cell]:
     columns = data.census
-    return [
-        *fixed_changes("3.10", columns, 6),
-        *random_changes("3.10", columns, 6, 12, "The print is of other runs, or another MDAV."),
-        _order(columns),
-    ]
+    yield from fixed_changes("3.10", columns, 6)
+    yield from random_changes(
+        "3.10", columns, 6, 12, "The print is of other runs, or another MDAV."
+    )
+    yield _order(columns)
 
 
-def eia_changes(data: Data) -> list[Cell]:
+def eia_changes(data: Data) -> Iterator[Cell]:
     columns = data.eia
-    return [*fixed_changes("3.11", columns, 4), *random_changes("3.11", columns, 1, 8, SELECTION)]
+    yield from fixed_changes("3.11", columns, 4)
+    yield from random_changes("3.11", columns, 1, 8, SELECTION)
 
 
 def _order(columns: Columns) -> Cell:
@@ -226,26 +219,23 @@ TABLES = (
 # -- What swapping does not promise ----------------------------------------------------------------
 
 
-def several_columns(_: Data) -> list[Cell]:
+def several_columns(_: Data) -> Iterator[Cell]:
     """Four records, k = 2: the groups of two columns together single out every record."""
     records = np.array([[1.0, 1.0], [2.0, 3.0], [3.0, 2.0], [4.0, 4.0]])
     labels = [individual_ranking(records[:, j], 2).labels for j in (0, 1)]
     share = len(np.unique(np.stack(labels), axis=1).T) / 4
     row, column = "(1, 1), (2, 3), (3, 2), (4, 4)", "linked by an intruder who knows the records"
-    return [
-        refuted(
-            *(row, column, "at most 1/2", share),
-            fails=share == 1.0,
-            because="Each column by itself hides a value among two. The groups of both columns "
-            "together are different for every record.",
-        )
-    ]
+    yield refuted(
+        *(row, column, "at most 1/2", share),
+        fails=share == 1.0,
+        because="Each column by itself hides a value among two. The groups of both columns "
+        "together are different for every record.",
+    )
 
 
-def reassigned(data: Data) -> list[Cell]:
+def reassigned(data: Data) -> Iterator[Cell]:
     """TAXINC swapped among similar values, and reassigned by its relation to the other columns."""
     census, place = data.census.values, 6
-    cells = []
     for k in (5, 10):
         row, labels = f"TAXINC, k = {k}", individual_ranking(census[:, place], k).labels
         shown = census[permuted(labels, seeded(f"put back {k}")), place]
@@ -254,16 +244,13 @@ def reassigned(data: Data) -> list[Cell]:
         }
         swapped = PublishedColumn(census[:, place], shown, labels)
         found = rematched({**columns, "TAXINC": swapped})["TAXINC"]
-        cells += [
-            refuted(
-                *(row, "records reassigned correctly", f"1/{k}", found.records),
-                fails=found.records > 1.5 / k,
-                because="Columns are related, and the relation is still in the release: "
-                "an intruder who uses it finds far more than one in k.",
-            ),
-            beside(row, "by random guessing", found.records_blind),
-        ]
-    return cells
+        yield refuted(
+            *(row, "records reassigned correctly", f"1/{k}", found.records),
+            fails=found.records > 1.5 / k,
+            because="Columns are related, and the relation is still in the release: "
+            "an intruder who uses it finds far more than one in k.",
+        )
+        yield beside(row, "by random guessing", found.records_blind)
 
 
 ERRATA = (

@@ -31,7 +31,7 @@ from ..privacy import Certificate, checked_neighbours
 from ..privacy.loss import decimal
 from ..schema import Schema
 from .methods.contract import SECOND, Method
-from .save import Draft, Report, write_release
+from .save import Draft, Report
 from .table.parquet_output import WrittenTable
 
 HOLDER = "holder"
@@ -305,57 +305,45 @@ class Departure:
     repeatable: bool = False
     _turn: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
-    def to_caller(self) -> None:
-        """Called before the table is handed out."""
-        self._depart(None)
-
-    def to_folder(self, target: Target) -> dict[str, Any]:
-        """Saves all files or none; returns the manifest."""
-        return self._depart(target)
-
-    def _depart(self, target: Target | None) -> dict[str, Any]:
+    def leave(self, target: Target | None = None) -> dict[str, Any]:
+        """Called before the table is handed out, or to save it; returns the manifest."""
         with self._turn:
             if not self.left:
                 with nullcontext() if self.registration is None else self.registration.books:
-                    manifest = self._leave(target)
+                    manifest = self._leave(target, self.registration)
                 self.left = True
                 return manifest
-        if target is None:
-            return {}
-        replace, report = target.replace, target.report
-        return write_release(*self._files(target), replace=replace, report=report)
+        return self._leave(target, None)
 
-    def _files(self, target: Target) -> tuple[Path, Mapping[str, Any], str, str]:
-        kind = target.kind or ("csv" if self.source_kind == "csv" else "parquet")
-        return target.folder, self.tables, self.certificate.to_json(), kind
-
-    def _leave(self, target: Target | None) -> dict[str, Any]:
-        """Registers the release and, where there is a target, saves it; returns the manifest.
+    def _leave(self, target: Target | None, once: Registration | None) -> dict[str, Any]:
+        """Registers the release and, where there is a target, saves all files or none.
 
         Files are complete in a hidden folder before the release is registered. A crash after that
         leaves them there, registered; only a failure that this program sees is recorded as
         withdrawn.
         """
-        digest = digest_of(self.tables, self.certificate)
+        digest = "" if once is None else digest_of(self.tables, self.certificate)
         if target is None:
-            if self.registration is not None:
-                self.registration.write(digest)
+            if once is not None:
+                once.write(digest)
             return {}
-        draft = Draft.write(*self._files(target), replace=target.replace, report=target.report)
+        kind = target.kind or ("csv" if self.source_kind == "csv" else "parquet")
+        files = target.folder, self.tables, self.certificate.to_json(), kind
+        draft = Draft.write(*files, replace=target.replace, report=target.report)
         registered = False
         try:
-            if self.registration is not None:
-                self.registration.write(digest, draft=True)
+            if once is not None:
+                once.write(digest, draft=True)
                 registered = True
             manifest = draft.place()
-            if self.registration is not None:
-                self.registration.left(digest)
+            if once is not None:
+                once.left(digest)
             return manifest
         except BaseException:
             # files that have their name have left, whatever failed afterwards
-            if self.registration is not None and registered and not draft.placed:
+            if once is not None and registered and not draft.placed:
                 draft.discard()
-                self.registration.withdraw(digest)
+                once.withdraw(digest)
             raise
         finally:
             draft.discard()
@@ -383,7 +371,7 @@ class Preview(Departure):
     def __init__(self, certificate: Certificate) -> None:
         super().__init__({}, certificate, "", None, word="Preview")
 
-    def _depart(self, target: Target | None) -> dict[str, Any]:
+    def leave(self, target: Target | None = None) -> dict[str, Any]:
         raise refuse("publish.preview-without-table")
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from functools import partial
@@ -180,12 +180,12 @@ class Release:
         published = self._published
         if published.frames and published.method.schema.unit != RECORD:
             raise refuse("publish.linked-tables-not-one")
-        self._departure.to_caller()
+        self._departure.leave()
         return published.frame if published.stored is None else published.stored.read()
 
     @property
     def tables(self) -> Mapping[str, Any]:
-        self._departure.to_caller()
+        self._departure.leave()
         published = self._published
         if published.stored is not None:
             return {name: table.read() for name, table in published.tables.items()}
@@ -204,7 +204,7 @@ class Release:
     @property
     def digest(self) -> str:
         """The SHA-256 of table and certificate, by which a ledger knows the release."""
-        self._departure.to_caller()
+        self._departure.leave()
         return digest_of(self._published.tables, self.certificate)
 
     def save(
@@ -256,7 +256,7 @@ class Release:
                 table, and refused for a preview.
         """
         if flag(public, "public"):
-            self._departure.to_caller()
+            self._departure.leave()
         return self._page(public, ()).text
 
     def picture(self) -> Picture:
@@ -276,21 +276,51 @@ class Release:
         return self._published.columns
 
     def report(self) -> str:
-        """The complete report as text: promise, limits, steps, risk and utility."""
-        return _full_text(self)
+        """The complete report as text: every promise, limit, step and number."""
+        certificate, warnings = self.certificate, warnings_of(self)
+        parts = [
+            _title(self),
+            section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
+            section(
+                "How",
+                [
+                    f"{sentence(certificate.mechanism)}. A unit is {unit_text(certificate)}.",
+                    *(f"{name}: {value}" for name, value in certificate.parameters.items()),
+                ],
+            ),
+            section("Assumed", certificate.assumptions, "* "),
+            section("Not promised", certificate.does_not_promise, "* "),
+            section(f"What was done ({_ONLY})", map(str, self.history)),
+            *([section(f"WARNING ({_ONLY})", warnings, "* ")] if warnings else []),
+            *_risk(self),
+            section(f"Utility ({_ONLY})", [_AGAINST, *str(self.utility).splitlines()]),
+        ]
+        return "\n\n".join(parts)
 
     def __repr__(self) -> str:
-        return _brief_text(self)
+        facts = _facts(self)
+        limits = self.certificate.does_not_promise
+        facts.append(("Not promised", " ".join(limits[:_FEW])))
+        if len(limits) > _FEW:
+            facts.append(("", f"And {len(limits) - _FEW} more: print(release.certificate)."))
+        return "\n".join([_title(self), *wrapped_facts(facts)])
 
     def _repr_html_(self) -> str:
-        return _html(self)
+        """A few rows, for a notebook; every text is escaped."""
+        rows, title = html_facts(_facts(self)), html.escape(_title(self))
+        limits = (f"<li>{html.escape(one)}</li>" for one in self.certificate.does_not_promise)
+        return (
+            f"<table class='tenue-release'><caption>{title}</caption><tbody>{rows}"
+            f"<tr><th scope='row'>Not promised</th><td><ul>{''.join(limits)}</ul></td></tr>"
+            "</tbody></table>"
+        )
 
 
 def leave_for(release: Release, target: Target, sweep: Reported | None = None) -> dict[str, Any]:
     """Saves a release, with its report; returns the manifest."""
     more = () if sweep is None else (sweep.section(),)
     page = partial(release._page, target.public, more)
-    return release._departure.to_folder(with_fields(target, report=page))
+    return release._departure.leave(with_fields(target, report=page))
 
 
 def warnings_of(release: Release) -> list[str]:
@@ -298,53 +328,6 @@ def warnings_of(release: Release) -> list[str]:
     published = release._published
     found = [] if release.risk is None else release.risk.warnings()
     return [*leaving(published.telling), *found, *published.method.warnings(release.risk)]
-
-
-def _brief_text(release: Release) -> str:
-    facts = _facts(release)
-    limits = release.certificate.does_not_promise
-    facts.append(("Not promised", " ".join(limits[:_FEW])))
-    if len(limits) > _FEW:
-        facts.append(("", f"And {len(limits) - _FEW} more: print(release.certificate)."))
-    return "\n".join([_title(release), *wrapped_facts(facts)])
-
-
-def _full_text(release: Release) -> str:
-    """The screen of `tenue publish`: every promise, limit, step and number."""
-    certificate = release.certificate
-    unit = unit_text(certificate)
-    warnings = warnings_of(release)
-    parts = [
-        _title(release),
-        section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
-        section(
-            "How",
-            [
-                f"{sentence(certificate.mechanism)}. A unit is {unit}.",
-                *(f"{name}: {value}" for name, value in certificate.parameters.items()),
-            ],
-        ),
-        section("Assumed", certificate.assumptions, "* "),
-        section("Not promised", certificate.does_not_promise, "* "),
-        section(f"What was done ({_ONLY})", map(str, release.history)),
-        *([section(f"WARNING ({_ONLY})", warnings, "* ")] if warnings else []),
-        *_risk(release),
-        section(f"Utility ({_ONLY})", [_AGAINST, *str(release.utility).splitlines()]),
-    ]
-    return "\n\n".join(parts)
-
-
-def _html(release: Release) -> str:
-    """A few rows, for a notebook; every text is escaped."""
-    rows = html_facts(_facts(release))
-    limits = "".join(
-        f"<li>{html.escape(limit)}</li>" for limit in release.certificate.does_not_promise
-    )
-    return (
-        f"<table class='tenue-release'><caption>{html.escape(_title(release))}</caption><tbody>"
-        f"{rows}<tr><th scope='row'>Not promised</th><td><ul>{limits}</ul></td></tr>"
-        "</tbody></table>"
-    )
 
 
 def _title(release: Release) -> str:
@@ -378,19 +361,18 @@ def _linked(risk: Risk) -> str:
     return f"{linked}."
 
 
-def _risk(release: Release) -> list[str]:
+def _risk(release: Release) -> Iterator[str]:
     """Disclosure risk and equivalence classes; nothing for a table without records of people."""
     risk, method = release.risk, release._published.method
     if risk is None:
-        return []
-    parts = [section(f"Disclosure risk ({_ONLY})", [*risk.sentences(), *method.remarks()])]
+        return
+    yield section(f"Disclosure risk ({_ONLY})", [*risk.sentences(), *method.remarks()])
     if risk.check is not None:
         title, unique = f"Equivalence classes ({_ONLY})", method.instead_of_k(risk.check)
         if unique:
-            parts.append(section(title, [*risk.check.notes, unique]))
+            yield section(title, [*risk.check.notes, unique])
         else:
-            parts.append(f"{title}\n" + textwrap.indent(check_text(risk.check, WIDTH - 2), "  "))
-    return parts
+            yield f"{title}\n" + textwrap.indent(check_text(risk.check, WIDTH - 2), "  ")
 
 
 def _measured(check: Check) -> str:

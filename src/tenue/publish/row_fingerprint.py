@@ -41,23 +41,6 @@ _COUNTING = 4
 Words = NDArray[np.uint64]
 
 
-class NameMarks:
-    """Fingerprints of the names of persons in a table that is read in passes.
-
-    Each name is shown once, because every row is a unit.
-    """
-
-    def __init__(self) -> None:
-        self._seen: dict[str, _Seen] = {}
-
-    def show(self, identifier: str, names: Any) -> None:
-        """Some stored values of an identifier."""
-        self._seen.setdefault(identifier, _Seen()).add(_words(names))
-
-    def marks(self) -> list[str]:
-        return [mark for one in self._seen.values() for mark in _drawn("id", one.hashes())]
-
-
 class Marking:
     """Computes fingerprints of the rows of a table as they are read, if there is a `check`.
 
@@ -68,9 +51,13 @@ class Marking:
         self, source: object, name: str, check: Callable[[tuple[str, ...]], None] | None
     ) -> None:
         self._source, self._table, self._check = source, name, check
-        self._names = NameMarks()
-        self.name: Callable[[str, Any], None] | None = None if check is None else self._names.show
+        self._names: dict[str, _Seen] = {}
+        self.name = None if check is None else self._show
         self.marks: tuple[str, ...] = ()
+
+    def _show(self, identifier: str, names: Any) -> None:
+        """Some stored values of an identifier; each once, because every row is a unit."""
+        self._names.setdefault(identifier, _Seen()).add(_words(names))
 
     def held(self, read: Original) -> None:
         """Refuses rows that were released before, as `check` decides."""
@@ -81,18 +68,18 @@ class Marking:
     def rows(self, passes: Passes, coding: Coding) -> None:
         """The same for rows that are read in passes."""
         if self._check is not None:
-            self.marks = marks_in_passes(self._source, passes, coding, self._names, self._table)
+            people = [m for one in self._names.values() for m in _drawn("id", one.hashes())]
+            self.marks = _marks_in_passes(self._source, passes, coding, people, self._table)
             self._check(self.marks)
 
 
-def marks_in_passes(
-    source: object, passes: Passes, coding: Coding, names: NameMarks, name: str = "table"
+def _marks_in_passes(
+    source: object, passes: Passes, coding: Coding, people: list[str], name: str
 ) -> tuple[str, ...]:
-    """As `marks_of`, for the same table in passes.
+    """As `marks_of`, for the same table in passes, whose rows are unchanged.
 
     Parameters
-        passes: all rows, unchanged.
-        names: the names of persons that were read with them.
+        people: the fingerprints of the names of persons.
     """
     sign = np.uint64(1 << 63)  # signed numbers in the order of words
 
@@ -106,7 +93,7 @@ def marks_in_passes(
         return found
 
     columns = coding.names if len(coding.names) > 1 else ()
-    return _all_marks(hashed(), map(hashed, columns), _of_files(source, name), names.marks())
+    return _all_marks(hashed(), map(hashed, columns), _of_files(source, name), people)
 
 
 def _all_marks(
@@ -151,7 +138,6 @@ class _Sorted:
         self._first = np.zeros(0, np.uint64)
 
     def add(self, words: Words) -> Self:
-        """Adds the next words."""
         self._digest.update(words.tobytes())
         self._count += words.size
         beside = np.concatenate([self._last, words])
@@ -163,7 +149,6 @@ class _Sorted:
         return self
 
     def whole(self) -> str:
-        """The fingerprint of all words."""
         return WHOLE + self._digest.hexdigest()
 
     @property
@@ -185,7 +170,6 @@ class _Seen:
         self._least = np.zeros(0, np.uint64)
 
     def add(self, words: Any) -> Self:
-        """Adds names, as texts."""
         import pyarrow
         import pyarrow.compute as pc
 

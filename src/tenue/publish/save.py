@@ -78,24 +78,6 @@ class Report:
     for_holder: bool
 
 
-def write_release(
-    folder: Path,
-    tables: Mapping[str, Any],
-    certificate: str,
-    kind: str,
-    *,
-    replace: bool,
-    report: Callable[[], Report] | None = None,
-) -> dict[str, Any]:
-    """Writes tables, certificate.json, report.html and manifest.json; returns the manifest. If
-    anything fails, the target is unchanged."""
-    draft = Draft.write(folder, tables, certificate, kind, replace=replace, report=report)
-    try:
-        return draft.place()
-    finally:
-        draft.discard()
-
-
 @dataclass(frozen=True)
 class Draft:
     """A release on disk that has not left: its files are in a hidden folder beside the target,
@@ -117,7 +99,8 @@ class Draft:
         replace: bool,
         report: Callable[[], Report] | None = None,
     ) -> Draft:
-        """Writes all files and flushes them to the disk; if that fails, none remains."""
+        """Writes tables, certificate.json, report.html and manifest.json, and flushes them to the
+        disk; if that fails, none remains."""
         check_target(folder, kind, replace=replace)
         target = folder.absolute()
         path = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,6 @@ FIT = (
     "distinguish released rows from original ones, 0 if it cannot, 0.25 if it always can."
 )
 Methods = Iterable[str | tuple[str, Mapping[str, Any]]] | Mapping[str, Mapping[str, Any]]
-_HEAD = ("method", "k", "risk", "loss", "correlations", "propensity")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,19 +164,18 @@ class Sweep:
         """One JSON object."""
         return json.dumps(self.to_dict(), default=str)
 
-    def _rows(self) -> list[list[str]]:
-        rows = [list(_HEAD)]
+    def _rows(self) -> Iterator[list[str]]:
+        yield ["method", "k", "risk", "loss", "correlations", "propensity"]
         for one in self.trials:
             if one.refused is not None:
-                rows.append([one.name, str(one.k), "refused", "", "", ""])
+                yield [one.name, str(one.k), "refused", "", "", ""]
                 continue
             far = "" if one.correlation is None else shortly(one.correlation)
             shares = [percent(one.risk or 0), percent(one.loss or 0)]
-            rows.append([one.name, str(one.k), *shares, far, shortly(one.propensity or 0)])
-        return rows
+            yield [one.name, str(one.k), *shares, far, shortly(one.propensity or 0)]
 
     def __repr__(self) -> str:
-        lines = [*text_table(self._rows(), left=1), "", *map(hanging, (RISK, LOSS, FIT))]
+        lines = [*text_table(list(self._rows()), left=1), "", *map(hanging, (RISK, LOSS, FIT))]
         reasons: dict[tuple[str, str], list[int]] = {}
         for one in self.trials:
             if one.refused is not None:

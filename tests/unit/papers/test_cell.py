@@ -96,9 +96,9 @@ def test_no_exhibit_compares_more_than_it_registered(
         monkeypatch.setattr(private, "measured", lambda *_: run)
         monkeypatch.setattr(private, "printed_runs", lambda *_: [run, run])
     if name in ("3.8", "3.9"):
-        swapping.swapped(name, same, 1, 60)(data())
+        list(swapping.swapped(name, same, 1, 60)(data()))
     else:
-        exhibits()[name].cells(data())
+        list(exhibits()[name].cells(data()))
     assert len(seen) == COMPARED[name]
 
 

@@ -21,7 +21,7 @@ from tenue.engine.passes.parquet_parts import write_part
 from tenue.errors import EngineFault, Fault, InvalidTable
 from tenue.promise import Certificate
 from tenue.publish.register import digest_of
-from tenue.publish.save import write_release
+from tenue.publish.save import Draft
 from tenue.publish.table import input_table
 from tenue.publish.table.input_table import keep_table, kind_of, native, read_original
 from tenue.publish.table.parquet_output import WrittenTable, write_passes, write_table
@@ -91,19 +91,20 @@ def test_parts_of_many_machines_are_one_table(scratch: Path, tmp_path: Path) -> 
     written = write_passes(Spread(), lambda rows: PIECES[0])  # type: ignore[arg-type]
     assert written.num_rows == 3
     assert written.read().equals(pa.concat_tables(PIECES))
-    manifest = write_release(tmp_path / "out", {"table": written}, "{}", "parquet", replace=False)
+    draft = Draft.write(tmp_path / "out", {"table": written}, "{}", "parquet", replace=False)
+    manifest = draft.place()
     names = ["table-00000.parquet", "table-00001.parquet"]
     assert list(manifest["files"]) == [*names, "certificate.json"]
     assert (manifest["rows"], manifest["parts"]) == (3, 2)
     for name, part in zip(names, written.parts, strict=True):
         assert manifest["files"][name] == part.digest
         assert (tmp_path / "out" / name).stat().st_mode & 0o777 == 0o644
-    write_release(tmp_path / "out", {"table": written}, "{}", "csv", replace=True)
+    Draft.write(tmp_path / "out", {"table": written}, "{}", "csv", replace=True).place()
     assert (tmp_path / "out" / "table.csv").read_text().count("\n") == 4
     # a part that is not what its machine wrote leaves nothing
     (scratch / next(scratch.iterdir()).name / "table" / written.parts[1].name).write_bytes(b"x")
     with pytest.raises(EngineFault):
-        write_release(tmp_path / "new", {"table": written}, "{}", "parquet", replace=False)
+        Draft.write(tmp_path / "new", {"table": written}, "{}", "parquet", replace=False)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["out", "scratch"]
 
 

@@ -292,9 +292,9 @@ def test_the_first_who_asks_has_it_registered_and_nobody_after(tmp_path: Path) -
     assert (one.left, releases(ledger)) == (False, 0)
     assert one.said is not None
     for _ in range(2):
-        one.to_caller()
+        one.leave()
         assert (one.left, releases(ledger), one.said) == (True, 1, None)
-    assert one.to_folder(Target(tmp_path / "out"))["rows"] == 2
+    assert one.leave(Target(tmp_path / "out"))["rows"] == 2
     assert (tmp_path / "out" / "table.csv").exists()
     assert releases(ledger) == 1
 
@@ -307,7 +307,7 @@ def test_saved_first_it_is_a_draft_until_it_has_its_name(
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").touch()
     with pytest.raises(Exception, match="not empty"):
-        one.to_folder(Target(tmp_path / "full"))
+        one.leave(Target(tmp_path / "full"))
     assert (one.left, releases(ledger)) == (False, 0)
 
     def stuck(draft: object) -> None:
@@ -316,24 +316,24 @@ def test_saved_first_it_is_a_draft_until_it_has_its_name(
     with monkeypatch.context() as patch:
         patch.setattr(leaving.Draft, "place", stuck)
         with pytest.raises(Fault):
-            one.to_folder(Target(tmp_path / "out"))
+            one.leave(Target(tmp_path / "out"))
     assert (one.left, releases(ledger)) == (False, 0)  # recorded as withdrawn
-    one.to_folder(Target(tmp_path / "out"))
+    one.leave(Target(tmp_path / "out"))
     assert (one.left, releases(ledger)) == (True, 1)
 
 
 def test_what_is_refused_does_not_leave_however_often_it_is_tried(tmp_path: Path) -> None:
     ledger = Memory()
-    departure(ledger).to_caller()
+    departure(ledger).leave()
     other = departure(ledger)
     other.certificate = Certificate(
         promise=KAnonymity(3), neighbours="replace", unit="record", mechanism="swap"
     )
     for _ in range(2):
         with pytest.raises(Conflict, match="override="):
-            other.to_caller()
+            other.leave()
         with pytest.raises(Conflict):
-            other.to_folder(Target(tmp_path / "out"))
+            other.leave(Target(tmp_path / "out"))
     assert not other.left
     assert list(tmp_path.iterdir()) == []
 
@@ -343,14 +343,14 @@ def test_its_ledger_is_opened_when_it_leaves_and_closed_again(tmp_path: Path) ->
     one = departure(path)
     for _ in range(2):
         assert [file.name for file in tmp_path.iterdir()] == ["a.ledger"]  # and no log beside it
-        one.to_caller()
+        one.leave()
     with SQLite(path) as ledger:
         assert ledger.balance("people").releases == 1
 
 
 def test_without_a_ledger_it_says_that_nobody_will_notice() -> None:
     one = departure(False)
-    one.to_caller()
+    one.leave()
     assert one.said is not None
     assert "would not be noticed" in one.said
 
@@ -358,16 +358,16 @@ def test_without_a_ledger_it_says_that_nobody_will_notice() -> None:
 def test_it_says_where_it_is_registered_once_it_is(tmp_path: Path) -> None:
     one = departure(tmp_path / "x.ledger")
     assert one.registered_in is None
-    one.to_caller()
+    one.leave()
     assert one.registered_in == tmp_path / "x.ledger"
     for nowhere in (departure(None), departure(Memory())):
-        nowhere.to_caller()
+        nowhere.leave()
         assert nowhere.registered_in is None
 
 
 def test_a_preview_never_leaves(tmp_path: Path) -> None:
     preview = Preview(CERTIFICATE)
-    for attempt in (preview.to_caller, lambda: preview.to_folder(Target(tmp_path / "out"))):
+    for attempt in (preview.leave, lambda: preview.leave(Target(tmp_path / "out"))):
         with pytest.raises(NotPromised, match="Publish without preview=True"):
             attempt()
     assert not preview.left

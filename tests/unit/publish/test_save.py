@@ -22,8 +22,8 @@ from tenue.errors import Conflict, InvalidArgument
 from tenue.ledger import Memory
 from tenue.ledger.transactions import admin
 from tenue.ledger.transactions.admin import overlapped
-from tenue.publish.row_fingerprint import MARKED, WHOLE, NameMarks, marks_in_passes, marks_of
-from tenue.publish.save import Report, check_target, defused, write_release
+from tenue.publish.row_fingerprint import MARKED, WHOLE, Marking, marks_of
+from tenue.publish.save import Draft, Report, check_target, defused
 from tenue.publish.table.cells import Coding
 from tenue.publish.table.input_table import open_original, read_original
 from tenue.schema import Schema
@@ -189,12 +189,13 @@ def test_rows_in_passes_leave_the_same_marks(tmp_path: Path, doubled: bool, coun
     table = table.set_column(table.column_names.index("name"), "name", pa.array(names))
     path = tmp_path / "people.parquet"
     pq.write_table(table, path)
-    coding, seen = Coding.of(schema()), NameMarks()
+    coding, look = Coding.of(schema()), Marking(path, "table", lambda _: None)
     with (
         open_original(path, schema()) as opened,
-        opened.keep(coding.numbers, coding.sizes, 1 << 28, lambda _: None, seen.show) as kept,
+        opened.keep(coding.numbers, coding.sizes, 1 << 28, lambda _: None, look.name) as kept,
     ):
-        found = marks_in_passes(path, kept.passes, coding, seen)
+        look.rows(kept.passes, coding)
+    found = look.marks
     assert found == marks(path)
     assert any(mark.startswith("id:") for mark in found) != counted
     assert any(mark.startswith("row:") for mark in found) != doubled
@@ -254,7 +255,7 @@ def test_a_report_that_cannot_be_made_leaves_nothing(release: Any, tmp_path: Pat
         raise RuntimeError("no page")
 
     with pytest.raises(RuntimeError, match="no page"):
-        write_release(
+        Draft.write(
             tmp_path / "out", {"table": people()}, "{}", "csv", replace=False, report=broken
         )
     assert list(tmp_path.iterdir()) == []

@@ -231,7 +231,6 @@ class Covered(Scale):
 
 
 def scale_of(cells: Cells) -> Scale:
-    """The scale of a column."""
     column = cells.column
     if isinstance(column, Bounded):
         return Line(cells)
@@ -267,8 +266,3 @@ def recoded(scale: Scale, run: Run, labels: Numbers) -> Recoded:
     cells = scale.cells
     present = np.ones(labels.size, np.bool_)
     return Recoded(cells.column, which.reshape(-1)[labels], present, None, texts)
-
-
-def centred(scale: Scale, run: Run, labels: Numbers) -> Cells:
-    """The column with a value for each row's group where one is needed."""
-    return scale.centres(*run).take(labels)

@@ -72,7 +72,6 @@ class Need:
                 raise refuse(f"publish.fewer-than-l-{word}", column=secret.name, l=self.l)
 
     def units(self, labels: Numbers, count: int) -> Numbers:
-        """How many units each class has."""
         groups = Groups(labels, count)
         return groups.sizes if self.persons is None else groups.units(_codes(self.persons))
 

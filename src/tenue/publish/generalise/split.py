@@ -50,7 +50,6 @@ class Level:
 
     @cached_property
     def units(self) -> Numbers:
-        """How many units each group has."""
         return np.bincount(self.members[1], minlength=self.count)
 
 

@@ -129,10 +129,7 @@ class Anatomy(Grouped):
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
-        with (
-            prepared(self, table, source, tell, look) as found,
-            ExitStack() as passing,
-        ):
+        with prepared(self, table, source, tell, look) as found, ExitStack() as passing:
             (name,) = self.confidential
             at, width = found.place(name), len(found.coding.columns)
             rows, k = found.passes.rows, self.least

@@ -8,7 +8,7 @@ promise), `assess` (risk and utility), `history`. What a method does not overrid
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -188,7 +188,6 @@ class Method(abc.ABC):
 
     @cached_property
     def sensitive(self) -> tuple[str, ...]:
-        """The confidential columns that are declared sensitive."""
         return tuple(name for name in self.confidential if self.schema.columns[name].sensitive)
 
     @cached_property
@@ -202,7 +201,6 @@ class Method(abc.ABC):
 
     @property
     def released(self) -> tuple[str, ...]:
-        """All published columns."""
         return (*self.quasi, *self.confidential, *self.unprotected)
 
     def _stored(self, columns: Iterable[Column]) -> tuple[str, ...]:
@@ -370,10 +368,13 @@ class Method(abc.ABC):
 
     def history(self, read: Original, original: Original, made: Published) -> tuple[Step, ...]:
         """The steps from the table as read to the release."""
-        steps = read_steps(read.size, len(read.cells), read.beyond)
-        steps += self.left_out_steps(read.size - original.size)
-        steps += self.group_steps(made.of(original), made)
-        return (*steps, *made.steps, *self.publish_steps())
+        return (
+            *read_steps(read.size, len(read.cells), read.beyond),
+            *self.left_out_steps(read.size - original.size),
+            *self.group_steps(made.of(original), made),
+            *made.steps,
+            *self.publish_steps(),
+        )
 
     def left_out_steps(self, rows: int) -> list[Step]:
         """How many rows were left out because a value is missing."""
@@ -386,7 +387,6 @@ class Method(abc.ABC):
         return steps + [Step("overridden", word) for word in sorted(self.override)]
 
     def group_steps(self, original: Original, made: Published) -> Iterable[Step]:
-        """The steps that describe groups, if there are any."""
         return ()
 
     def group_sizes(self, original: Original, made: Published) -> Mapping[str, Numbers]:
@@ -419,14 +419,12 @@ def sizes_counted(sizes: Mapping[str, Numbers]) -> dict[str, dict[int, int]]:
     return counted
 
 
-def read_steps(rows: int, columns: int, beyond: Mapping[str, int]) -> list[Step]:
+def read_steps(rows: int, columns: int, beyond: Mapping[str, int]) -> Iterator[Step]:
     """The first steps of the history: what was read, and how many values were clipped."""
-    steps = [Step("read", f"{many(rows, 'row')}, {many(columns, 'column')} besides identifiers")]
+    yield Step("read", f"{many(rows, 'row')}, {many(columns, 'column')} besides identifiers")
     for name, count in beyond.items():
         if count:
-            text = f"{many(count, 'value')} of `{name}` outside the declared bounds"
-            steps.append(Step("clipped", text))
-    return steps
+            yield Step("clipped", f"{many(count, 'value')} of `{name}` outside the declared bounds")
 
 
 def one_of(given: object, name: str, known: Collection[str]) -> str:

@@ -30,22 +30,14 @@ from ..generalise.full_domain import (
     full_domain,
     ncp,
 )
-from ..generalise.hierarchy import Run, Scale, centred, recoded, scale_of
+from ..generalise.hierarchy import Run, Scale, recoded, scale_of
 from ..generalise.mondrian import OUT, multidimensional, runs_of, split_in_passes, suppressed
 from ..generalise.privacy_condition import Need, Secret
 from ..row_fingerprint import Marking
 from ..table.cells import Cells, Numbers
 from ..table.input_table import Original, Validated
 from .contract import Made, Published, check_kept, one_of, sizes_counted
-from .groups import (
-    DISCLOSED,
-    EVERY,
-    NOT_PRIVACY,
-    TWICE,
-    Grouped,
-    GroupWay,
-    homogeneous_steps,
-)
+from .groups import DISCLOSED, EVERY, NOT_PRIVACY, TWICE, Grouped, GroupWay, homogeneous_steps
 from .microaggregate import AS_THEY_ARE
 from .permuted_columns import within_classes
 from .streamed import by_group, check_of, finished, labelled, prepared
@@ -207,7 +199,7 @@ class Generalise(Grouped):
         return Published(
             {**kept.cells, **texts},
             {EVERY: labels},
-            centres={scale.name: centred(scale, run, labels) for scale, run in pairs},
+            centres={scale.name: scale.centres(*run).take(labels) for scale, run in pairs},
             rows=rows,
             steps=tuple(self._lost(pairs, np.bincount(labels), original.size - kept.size)),
         )
@@ -224,7 +216,7 @@ class Generalise(Grouped):
             each = np.arange(groups.sizes.size)
             pairs = list(zip(scales, groups.runs, strict=True))
             texts = {one.name: recoded(one, run, each) for one, run in pairs}
-            centres = {one.name: centred(one, run, each) for one, run in pairs}
+            centres = {one.name: one.centres(*run) for one, run in pairs}
             width = len(found.coding.columns)
             labels, places = groups.labels, dict.fromkeys(texts, width)
             with labelled(found, lambda rows: [labels(codes(rows))], [groups.sizes.size]) as after:

@@ -141,7 +141,7 @@ class Grouped(Passable):
 
     def check_needs(self) -> None:
         """Refuses a schema that lacks the columns by which groups are formed."""
-        if not self.quasi and self.way.similar:
+        if not self.quasi and self.shared:
             raise self.no_role("quasi-identifier", "Groups are formed by quasi-identifiers")
 
     def check_values(self) -> None:
@@ -184,7 +184,6 @@ class Grouped(Passable):
 
     @property
     def least(self) -> int:
-        """The smallest k of all."""
         return min(self.k.values())
 
     @property

@@ -67,7 +67,6 @@ def group_numbers(count: int, source: Source) -> Numbers:
 
 
 def group_cells(numbers: Numbers, count: int) -> Cells:
-    """The column of group numbers."""
     one = Fraction(1)
     column = Number(name=GROUP, role="other", low=one, high=Fraction(count), grid=one)
     return Cells(column, numbers, np.ones(numbers.size, dtype=bool), None)

@@ -79,10 +79,6 @@ class Microaggregate(Grouped):
         ),
     }
 
-    def check_needs(self) -> None:
-        if not self.quasi:
-            raise self.no_role("quasi-identifier", "Groups are formed by quasi-identifiers")
-
     @property
     def compared(self) -> tuple[str, ...]:
         return self.quasi

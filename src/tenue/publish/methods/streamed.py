@@ -65,11 +65,7 @@ class Prepared:
 
 @contextmanager
 def prepared(
-    method: Passable,
-    table: Validated,
-    source: Source,
-    tell: Callable[[str], None],
-    look: Marking,
+    method: Passable, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
 ) -> Iterator[Prepared]:
     """Reads the rows; refused in the same cases as `Method.prepare`. Ends the step of reading."""
     coding, rows = Coding.of(method.schema), table.rows

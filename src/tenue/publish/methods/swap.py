@@ -185,10 +185,7 @@ class Swap(Grouped):
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
-        with (
-            prepared(self, table, source, tell, look) as found,
-            ExitStack() as swapping,
-        ):
+        with prepared(self, table, source, tell, look) as found, ExitStack() as swapping:
             after, cuts, labels = found.passes, {}, {}
             cells, width = found.coding.cells, len(found.coding.columns)
             for name in self.confidential:

@@ -186,10 +186,7 @@ class TClose(Passable):
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
     ) -> Made:
-        with (
-            prepared(self, table, source, tell, look) as found,
-            ExitStack() as passing,
-        ):
+        with prepared(self, table, source, tell, look) as found, ExitStack() as passing:
             columns = {name: self._counted(found, name) for name in self.confidential}
             coarse, width = _coarse_coding(found.coding, columns), len(found.coding.columns)
             at = found.coding.places(self.confidential)
@@ -230,11 +227,7 @@ class TClose(Passable):
             with after.map(middles, sizes) as read:
                 check = check_of(found, read)
             return made.on_disk(
-                found,
-                check,
-                steps=steps,
-                shown=self.groups == SHOWN,
-                centres=centres,
+                found, check, steps=steps, shown=self.groups == SHOWN, centres=centres
             )
 
     def _counted(self, found: Prepared, name: str) -> Bucketed:
