@@ -27,9 +27,9 @@ from ...prior.normalise import MOST_POINTS
 from ...privacy import Neighbours, Promise, checked_neighbours
 from ...privacy.loss import NOTHING, EpsilonDelta
 from ...schema import Number, Schema
-from ...version import LAYOUT
+from ...schema.table import FIXED_NOISE
 from ..aggregates.reading import Noisy
-from ..paid_request import Inquiry, Terms, affordable, identity_of, inquire
+from ..paid_request import Inquiry, Terms, affordable, identity_under, inquire
 from ..plan.plan import Plan, shown
 from ..plan.planner import build_plan, make_plan, setting_of, strategies
 from ..plan.truncation import Limit, kept_rows, row_limit
@@ -38,7 +38,6 @@ from ..sql.parse import parse
 from ..sql.write import render
 from .answer import REFINEMENT, BeliefCandidate, BeliefPlan, Believed
 from .check_prior import Personal, fit_statistics, names_once, read_personal
-from .protocol import allow_prior
 from .refine import answer_refined, certify_refined, plan_personal, stored_sample
 
 if TYPE_CHECKING:
@@ -68,7 +67,9 @@ def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
     others = (terms.accuracy, terms.interval, terms.mechanism, terms.measure_cut)
     if terms.individual or any(given is not None for given in others):
         raise refuse("ask.prior-with-other-terms")
-    allow_prior(schema)
+    protocol = schema.protocol
+    if protocol is not None and protocol.kind == FIXED_NOISE:
+        raise refuse("ask.fixed-noise-with-prior", name=schema.name, protocol=protocol)
     if terms.epsilon is None:
         raise refuse("ask.epsilon-for-prior-missing")
     price = affordable(terms.epsilon, terms.delta)
@@ -126,15 +127,8 @@ def person_of(plan: BeliefPlan, schema: Schema) -> str | None:
 
 def belief_identity(plan: BeliefPlan, schema: Schema) -> str:
     """A digest of all that decides the law of a refined answer, and how it is read."""
-    return identity_of(
-        plan.question.canonical,
-        str(plan.price.units),
-        str(plan.delta),
-        plan.stated.to_json(),
-        str(LAYOUT),
-        schema.digest,
-        schema.version or "",
-    )
+    price = str(plan.price.units), str(plan.delta)
+    return identity_under(schema, plan.question.canonical, *price, plan.stated.to_json())
 
 
 # -- Noise, noise with Bayes' rule, or refinement of a statistic -----------------------------------
