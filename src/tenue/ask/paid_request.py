@@ -134,8 +134,8 @@ def identity_under(schema: Schema, *parts: str) -> str:
 def plan_identity(plan: Plan, schema: Schema) -> str:
     """A digest of all that decides an answer and how it is read: an answer is never read as
     another's."""
-    parts = [plan.question.canonical, str(plan.price.units), str(plan.criterion)]
-    parts.append(plan.chosen.mechanism)
+    price, mechanism = str(plan.price.units), plan.chosen.mechanism
+    parts = [plan.question.canonical, price, str(plan.criterion), mechanism]
     if plan.interval is not None:
         parts.append(f"interval {exactly(plan.interval)}")
     if plan.cut is not None:

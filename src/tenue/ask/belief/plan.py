@@ -49,17 +49,6 @@ _LEAST_EPSILON = Fraction(1, 10**9)
 _FEW = 1024
 
 
-def plan_belief(
-    sql: str, schema: Schema, prior: object, price: EpsilonDelta, *, minimise: object = "variance"
-) -> BeliefPlan:
-    """The plan of a question with a prior, at a price."""
-    about_one = read_personal(sql, schema)
-    if about_one is not None:
-        return plan_personal(about_one, schema, prior, price)
-    question = parse(sql, schema)
-    return plan_statistic(question, render(question, schema), schema, prior, price, minimise)
-
-
 def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
     """The plan for the terms of `ask` or `explain`, from the schema alone."""
     if terms.prior is None:
@@ -134,16 +123,19 @@ def belief_identity(plan: BeliefPlan, schema: Schema) -> str:
 # -- Noise, noise with Bayes' rule, or refinement of a statistic -----------------------------------
 
 
-def plan_statistic(
-    question: Question,
-    sql: str,
-    schema: Schema,
-    prior: object,
-    price: EpsilonDelta,
-    minimise: object,
+def plan_belief(
+    sql: str, schema: Schema, prior: object, price: EpsilonDelta, *, minimise: object = "variance"
 ) -> BeliefPlan:
-    """All candidates, and the one with the least error under the prior; under a protocol, which
-    allows no noise, refinement."""
+    """The plan of a question with a prior, at a price.
+
+    Of a statistic: all candidates, and the one with the least error under the prior; under a
+    protocol, which allows no noise, refinement.
+    """
+    about_one = read_personal(sql, schema)
+    if about_one is not None:
+        return plan_personal(about_one, schema, prior, price)
+    question = parse(sql, schema)
+    sql = render(question, schema)
     asked = _only_aggregates(question)
     names = tuple(o.alias for o in question.outputs)
     belief = fit_statistics(prior, names, [_grid(a, schema) for a in asked])
