@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from ..arguments import fraction_of_one
 from ..privacy import Certificate
 from ..schema import Schema
 from ..text import exactly, html_table, notes, plain, readable, sentence, shortly, text_table
-from .aggregates.reading import SHOWN_LEVEL, Interval, Reading
+from .aggregates.reading import SHOWN_LEVEL, Interval, Noisy, Reading
 from .aggregates.registry import FAMILY_OF
 from .cells import Cell, Row, Tabular, arranged, as_json, cell_labels, shaped
 from .plan.plan import Plan
@@ -67,24 +67,24 @@ class Answer(Tabular):
         return list(zip(outputs, self.plan.readings, strict=True))
 
     @cached_property
-    def _columns(self) -> list[tuple[KeyOutput | Output, Reading | None]]:
-        readings = {output.alias: reading for output, reading in self._outputs}
-        return [(o, readings.get(o.alias)) for o in self.plan.question.outputs]
+    def _readings(self) -> dict[str, Reading]:
+        """By the alias of each output that is no key."""
+        return {output.alias: reading for output, reading in self._outputs}
 
     @cached_property
     def _rows(self) -> list[Row]:
+        def cell_of(output: KeyOutput | Output, keys: Sequence[Cell], noisy: Noisy) -> Cell:
+            if isinstance(output, KeyOutput):
+                return keys[output.key]
+            value = self._readings[output.alias].value(noisy, self.released.rows)
+            return self._as_column_holds(output, value)
+
         labels = cell_labels(self.plan.question, self.schema)
-        rows: list[Row] = []
-        for cell, (keys, noisy) in enumerate(zip(labels, self.released.cells, strict=True)):
-            row: dict[str, Cell] = {}
-            for output, reading in self._columns:
-                if isinstance(output, KeyOutput):
-                    row[output.alias] = keys[output.key]
-                elif reading is not None:
-                    value = reading.value(noisy, self.released.rows)
-                    row[output.alias] = self._as_column_holds(output, value)
-            rows.append((cell, row))
-        return arranged(rows, self.plan.question)
+        rows = [
+            {o.alias: cell_of(o, keys, noisy) for o in self.plan.question.outputs}
+            for keys, noisy in zip(labels, self.released.cells, strict=True)
+        ]
+        return arranged(list(enumerate(rows)), self.plan.question)
 
     def _as_column_holds(self, output: Output, value: Cell) -> Cell:
         asked = output.expression
@@ -146,7 +146,7 @@ class Answer(Tabular):
         """For each number of the answer: its keys as text, its name, its value, and its interval
         or None."""
         wanted = fraction_of_one(level, "level")
-        keys = [output.alias for output, reading in self._columns if reading is None]
+        keys = [name for name in self.columns if name not in self._readings]
         return [
             (
                 ", ".join(str(plain(row[key])) for key in keys),
@@ -226,9 +226,10 @@ class Answer(Tabular):
                 name += "_"
             table[name] = column
 
-        for output, reading in self._columns:
+        for output in self.plan.question.outputs:
             table[output.alias] = values[output.alias]
-            if isinstance(output, Output) and reading is not None:
+            if isinstance(output, Output):
+                reading = self._readings[output.alias]
                 intervals = [self._ends(output, reading, cell, wanted) for cell, _ in self._rows]
                 for side, end in enumerate(("low", "high")):
                     ends = [None if pair is None else pair[side] for pair in intervals]
@@ -280,10 +281,10 @@ class Answer(Tabular):
 
     def _cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
         """The header and the rows that people see."""
-        header: list[str] = []
-        for output, reading in self._columns:
-            header += [output.alias] if reading is None or reading.alone else [output.alias, "±"]
-        return [header, *(list(chain(*self._line(cell, row).values())) for cell, row in rows)]
+        beside = {name for name, reading in self._readings.items() if not reading.alone}
+        header = chain(*([name, "±"] if name in beside else [name] for name in self.columns))
+        lines = (chain(*self._line(cell, row).values()) for cell, row in rows)
+        return [list(line) for line in (header, *lines)]
 
     def _line(self, cell: int, row: Mapping[str, Cell]) -> dict[str, list[str]]:
         """By alias a value and, beside an aggregate, its 95 % margin of error."""
@@ -292,16 +293,14 @@ class Answer(Tabular):
             value = row[output.alias]
             line[output.alias] = [readable(value)]
             if not reading.alone:
-                line[output.alias].append(self._beside(output, reading, cell, value))
+                beside = reading.beside(
+                    value,
+                    partial(self._interval, reading, cell),
+                    partial(self._as_column_holds, output),
+                    self.plan.interval,
+                )
+                line[output.alias].append(beside)
         return line
-
-    def _beside(self, output: Output, reading: Reading, cell: int, value: Cell) -> str:
-        return reading.beside(
-            value,
-            lambda level: self._interval(reading, cell, level),
-            lambda end: self._as_column_holds(output, end),
-            self.plan.interval,
-        )
 
     def __str__(self) -> str:
         lines, texts = self._page()

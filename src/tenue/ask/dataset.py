@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from ..arguments import checked_call
 from ..engine.contract import Engine, Validated
@@ -32,15 +32,9 @@ from ..schema.schema import given_schema
 from ..schema.table import RECORD
 from ..text import paragraphs
 from .belief.check_prior import unit_in_words
-from .paid_request import Inquiry
-from .session import HOLDER, Session
+from .session import HOLDER, Session, planned, planned_many
 
-K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
-if TYPE_CHECKING:
-    from .answers import Answers
-    from .workload.explain import WorkloadPlan
 
 MOST_PLANS = 512
 """How many plans of single questions a data set keeps."""
@@ -124,7 +118,7 @@ class Dataset:
     ledger: what was spent.
     opening: what the holder learned by opening the table; None if an analyst opened it.
     name: its name in the ledger.
-    plans, workloads: the plans made so far, of one question and of several, for all analysts.
+    plans, workloads: plan one question, or several; the last plans are kept, for all analysts.
     """
 
     def __init__(
@@ -140,10 +134,8 @@ class Dataset:
         self.opening = opening
         self.name = ledger.known_as(schema.name)
         self.seal = ledger.seal(schema.digest)
-        self.plans: Kept[tuple[str, str], Inquiry[Any]] = Kept(MOST_PLANS)
-        self.workloads: Kept[tuple[str, str], tuple[WorkloadPlan, Inquiry[Answers]]] = Kept(
-            MOST_WORKLOADS
-        )
+        self.plans = lru_cache(MOST_PLANS)(partial(planned, schema, self.seal))
+        self.workloads = lru_cache(MOST_WORKLOADS)(partial(planned_many, schema, self.seal))
         self._engine = engine
         self._reopen = reopen
         self._closed = False
@@ -217,59 +209,11 @@ class Dataset:
     def _begin_anew(self) -> None:
         self._turn = threading.Lock()
         self._inherited = True
-        self.plans.begin_anew()
-        self.workloads.begin_anew()
 
 
 def _refuse_holder(analyst: str) -> None:
     if analyst.strip().casefold() == HOLDER:
         raise refuse("ask.analyst-is-holder", analyst=analyst)
-
-
-# -- A bounded cache of plans ----------------------------------------------------------------------
-
-
-class Kept(Generic[K, V]):
-    """At most so many values by their keys, for any number of threads; the least recently used one
-    goes first.
-
-    Example
-        >>> kept = Kept(2)
-        >>> [kept.get(key, lambda key=key: key * 10) for key in (1, 2, 1, 3)]
-        [10, 20, 10, 30]
-        >>> sorted(kept)
-        [1, 3]
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: OrderedDict[K, V] = OrderedDict()
-        self._turn = threading.Lock()
-
-    def get(self, key: K, make: Callable[[], V]) -> V:
-        """The value that is kept under this key, else a new one. No thread waits while one is made;
-        two that make it at once both get the first."""
-        with self._turn:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-        value = make()
-        with self._turn:
-            value = self._values.setdefault(key, value)
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-        return value
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __iter__(self) -> Iterator[K]:
-        with self._turn:
-            return iter(list(self._values))
-
-    def begin_anew(self) -> None:
-        """In a forked child, where the thread that held the lock may be missing."""
-        self._turn = threading.Lock()
 
 
 # -- What the holder learns at an opening; counted from rows, so shown to the holder alone ---------

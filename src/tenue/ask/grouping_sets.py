@@ -39,10 +39,15 @@ class GroupedAnswer(Tabular):
 
     A key is None in rows that are totals over it; GROUPING says the same in numbers.
 
-    question, sql: what was asked.
-    parts: the answer by each set of keys, in the order of the question, before HAVING, ORDER BY and
-        LIMIT; `parts.covariance` and `parts.combine` are about these.
-    certificate: what is promised.
+    Attributes
+        question, sql: what was asked.
+        parts: the answer by each set of keys, in the order of the question, before HAVING, ORDER BY
+            and LIMIT; `parts.covariance` and `parts.combine` are about these.
+        value: a dict by alias for each row: ints, or the doubles nearest to exact values.
+        exact, expected_error, interval, rank_error, columns, limits: as those of an `Answer`.
+        price: the epsilon debited for all tables together; 0 if it was answered before.
+        certificate: what is promised.
+        replayed: whether it is a stored answer.
     """
 
     question: GroupingSets
@@ -70,45 +75,36 @@ class GroupedAnswer(Tabular):
 
     @property
     def value(self) -> Any:
-        """A dict by alias for each row: ints, or the doubles nearest to exact values."""
         return self._shown(lambda part: part.value)
 
     @property
     def exact(self) -> Any:
-        """The same with exact Fractions."""
         return self._shown(lambda part: part.exact)
 
     def interval(self, level: Given) -> Any:
-        """A confidence interval for each value; as `Answer.interval`."""
         return self._shown(lambda part: part.interval(level))
 
     @property
     def expected_error(self) -> Any:
-        """The mean absolute error of each value; None where unknown."""
         return self._shown(lambda part: part.expected_error)
 
     def rank_error(self, level: Given) -> Any:
-        """By how many ranks each value with a rank is off at most; as `Answer.rank_error`."""
         return self._shown(lambda part: part.rank_error(level))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the answer's columns, in the order asked."""
         return tuple(output.alias for output in self.question.outputs)
 
     @property
     def price(self) -> Fraction:
-        """The epsilon debited for all tables together; 0 if it was answered before."""
         return self.parts.price
 
     @property
     def replayed(self) -> bool:
-        """Whether it is a stored answer."""
         return self.parts[0].replayed
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The contribution limits that may have truncated the answer: no ± covers that."""
         return tuple(dict.fromkeys(limit for part in self.parts for limit in part.limits))
 
     # -- other shapes --------------------------------------------------------------------------

@@ -33,13 +33,12 @@ from ..privacy.loss import EpsilonDelta
 from ..schema import Column, Named, Number, Schema
 from ..schema.table import RECORD
 from ..text import exactly, html_table, notes, plain, readable, shortly, text_table
-from ..version import LAYOUT
 from .aggregates.reading import SHOWN_LEVEL
 from .aggregates.strategy import split
 from .answer import Answer
 from .cells import Shown
 from .certify import DOES_NOT_PROMISE, assumptions_of
-from .paid_request import Inquiry, affordable, identity_of
+from .paid_request import Inquiry, affordable, identity_under
 from .plan.planner import make_plan
 from .question import Aggregate, Output, Question
 from .sql.constant import sql_name
@@ -509,9 +508,7 @@ def inquire_limits(
 
     return Inquiry(
         price=plan.price,
-        identity=identity_of(
-            *("suggest_limits", plan.written, str(LAYOUT), schema.digest, schema.version or "")
-        ),
+        identity=identity_under(schema, "suggest_limits", plan.written),
         asked=_asked(plan),
         draw=draw,
         read=read,

@@ -6,10 +6,10 @@ for the ledger's cache.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from itertools import chain
 from math import prod
 from typing import Literal
 
@@ -91,6 +91,15 @@ class Applied:
 
 
 Expression = Aggregate | Constant | Arithmetic | Applied
+
+
+def aggregates_in(expression: Expression) -> list[Aggregate]:
+    """The aggregates of an expression, from left to right."""
+    if isinstance(expression, Arithmetic):
+        return aggregates_in(expression.left) + aggregates_in(expression.right)
+    if isinstance(expression, Applied):
+        return aggregates_in(expression.of)
+    return [expression] if isinstance(expression, Aggregate) else []
 
 
 @dataclass(frozen=True)
@@ -200,28 +209,10 @@ class Question:
         """One text for one meaning."""
         return repr(self)
 
-    @property
-    def digest(self) -> str:
-        """A short name for the ledger."""
-        return hashlib.sha256(self.canonical.encode()).hexdigest()
-
     def aggregates(self) -> tuple[Aggregate, ...]:
         """The different aggregates, in the order they first appear."""
-        aggregates: dict[Aggregate, None] = {}
-
-        def walk(expression: Expression) -> None:
-            if isinstance(expression, Aggregate):
-                aggregates[expression] = None
-            elif isinstance(expression, Arithmetic):
-                walk(expression.left)
-                walk(expression.right)
-            elif isinstance(expression, Applied):
-                walk(expression.of)
-
-        for output in self.outputs:
-            if isinstance(output, Output):
-                walk(output.expression)
-        return tuple(aggregates)
+        asked = (aggregates_in(o.expression) for o in self.outputs if isinstance(o, Output))
+        return tuple(dict.fromkeys(chain.from_iterable(asked)))
 
     def with_aggregates(self, change: Callable[[Aggregate], Aggregate]) -> Question:
         """The same question of other aggregates, which `change` gives for each."""
@@ -288,11 +279,6 @@ class GroupingSets:
         """One text for one meaning."""
         return repr(self)
 
-    @property
-    def digest(self) -> str:
-        """A short name for the ledger."""
-        return hashlib.sha256(self.canonical.encode()).hexdigest()
-
     def parts(self) -> tuple[Question, ...]:
         """The question of each table."""
         return tuple(self._part(grouped) for grouped in self.sets)
@@ -327,12 +313,9 @@ def used_columns(
                 use(inner)
             used[computed.name] = computed
 
-    for aggregate in question.aggregates():
-        use(aggregate.column)
-        use(aggregate.other)
-    for key in question.keys:
-        use(key.column)
-    for name in () if question.where is None else columns_in(question.where):
+    asked = [name for a in question.aggregates() for name in (a.column, a.other)]
+    keys = [key.column for key in question.keys]
+    for name in (*asked, *keys, *(() if question.where is None else columns_in(question.where))):
         use(name)
     return tuple(used.values())
 

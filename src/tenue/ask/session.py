@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..arguments import Number, checked_call, flag
 from ..engine.contract import FAULT, Engine
@@ -18,6 +19,7 @@ from ..ledger.canonical_text import given_text
 from ..ledger.composition import charge
 from ..ledger.results import Balance
 from ..privacy import checked_neighbours
+from ..schema import Schema
 from ..text import paragraphs
 from .answer import Answer
 from .answers import Answers
@@ -39,6 +41,38 @@ T = TypeVar("T")
 
 HOLDER = "holder"
 _CLOSED = "The session is closed: open the table again with tn.protect."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, or several, with its terms, by which its plan is found again.
+
+    written: all of it as text: equal numbers of different types are different terms.
+    """
+
+    written: str
+    question: Any = field(compare=False)
+    terms: tuple[Any, ...] = field(compare=False)
+
+    @classmethod
+    def of(cls, question: Any, *terms: Any) -> Self:
+        return cls(repr((question, terms)), question, terms)
+
+
+def planned(schema: Schema, seal: str, asked: Asked) -> Inquiry[Any]:
+    """read → plan, from the schema alone."""
+    plan = plan_select(asked.question, schema, *asked.terms)
+    if isinstance(plan, Plan):
+        return inquire(plan, schema, seal)
+    from .grouping_sets import inquire_sets
+
+    return inquire_sets(plan, schema, seal)
+
+
+def planned_many(schema: Schema, seal: str, asked: Asked) -> tuple[WorkloadPlan, Inquiry[Answers]]:
+    """The same for several questions at one price."""
+    plan = explain_many(asked.question, schema, *asked.terms)
+    return plan, inquire_many(plan.workload, schema, seal)
 
 
 class Session:
@@ -153,7 +187,7 @@ class Session:
             holder = self.analyst == HOLDER
             one = inquire_individually(sql, self.schema, terms, holder=holder, seal=self._seal)
             return self._settled(one, key, fresh)
-        inquiry: Inquiry[Answer | GroupedAnswer] = self._planned(sql, terms)
+        inquiry: Inquiry[Answer | GroupedAnswer] = self._dataset.plans(Asked.of(sql, terms))
         return self._settled(inquiry, key, fresh)
 
     @checked_call
@@ -168,7 +202,7 @@ class Session:
         """Every way to answer several questions at one price, with the mean and the largest error,
         and the price of each answer alone. Reads no rows, costs nothing. As in `ask_many`."""
         allow_without_protocol(self.schema, "explain_many")
-        return self._planned_many(questions, epsilon, minimise, accuracy)[0]
+        return self._dataset.workloads(Asked.of(questions, epsilon, minimise, accuracy))[0]
 
     @checked_call
     def ask_many(
@@ -198,8 +232,7 @@ class Session:
             key, fresh: as in `ask`.
         """
         allow_without_protocol(self.schema, "ask_many")
-
-        wanted = self._planned_many(questions, epsilon, minimise, accuracy)[1]
+        wanted = self._dataset.workloads(Asked.of(questions, epsilon, minimise, accuracy))[1]
         return self._settled(wanted, key, fresh)
 
     @checked_call
@@ -256,30 +289,6 @@ class Session:
         allow_without_protocol(self.schema, "suggest_bounds")
         answer = self.ask(question_of(self.schema, column), epsilon=epsilon, key=key, fresh=fresh)
         return suggest(self.schema, column, answer)  # type: ignore[arg-type]
-
-    def _planned(self, sql: str, terms: Terms) -> Inquiry[Any]:
-        """read → plan, from the schema alone; kept for the next time it is asked."""
-
-        def make() -> Inquiry[Any]:
-            plan = plan_select(sql, self.schema, terms)
-            if isinstance(plan, Plan):
-                return inquire(plan, self.schema, self._seal)
-            from .grouping_sets import inquire_sets
-
-            return inquire_sets(plan, self.schema, self._seal)
-
-        return self._dataset.plans.get((sql, repr(terms)), make)
-
-    def _planned_many(
-        self, questions: Sequence[str] | Declared, *terms: Any
-    ) -> tuple[WorkloadPlan, Inquiry[Answers]]:
-        """The same for several questions at one price."""
-
-        def make() -> tuple[WorkloadPlan, Inquiry[Answers]]:
-            plan = explain_many(questions, self.schema, *terms)
-            return plan, inquire_many(plan.workload, self.schema, self._seal)
-
-        return self._dataset.workloads.get((repr(questions), repr(terms)), make)
 
     def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:
         """look up → pay → draw → store → read: the one path of everything that has a price.

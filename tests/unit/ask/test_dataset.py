@@ -24,6 +24,7 @@ from tenue.ask import dataset as home
 from tenue.ask import session as journey
 from tenue.ask.dataset import Dataset
 from tenue.ask.paid_request import Terms
+from tenue.ask.session import Asked
 from tenue.errors import InvalidArgument, InvalidTable, NotPromised, OverBudget, Refused
 
 STATED: dict[str, Any] = {
@@ -218,9 +219,9 @@ def test_plans_are_shared_and_the_last_ones_kept(
     asked = [above(number) for number in range(65)]
     for analyst in ("ann", "bob"):  # as many as were planned every time before
         for sql in asked:
-            data.session(analyst)._planned(sql, Terms(epsilon=1))
+            data.session(analyst)._dataset.plans(Asked.of(sql, Terms(epsilon=1)))
     assert planned == asked
-    assert len(data.plans) == 65 < home.MOST_PLANS
+    assert data.plans.cache_info().currsize == 65 < home.MOST_PLANS
 
 
 def test_plans_of_several_questions_are_shared_and_the_last_ones_kept(
@@ -248,7 +249,7 @@ def test_plans_of_several_questions_are_shared_and_the_last_ones_kept(
     assert len(planned) == 6
     for number in range(3, 3 + home.MOST_WORKLOADS):
         ann.explain_many([above(number)], epsilon=1)
-    assert len(data.workloads) == home.MOST_WORKLOADS
+    assert data.workloads.cache_info().currsize == home.MOST_WORKLOADS
     ann.explain_many(several, epsilon=1)
     assert len(planned) == 7 + home.MOST_WORKLOADS
 

@@ -10,9 +10,10 @@ least expected error for the caller's criterion. Two tables that share a schema 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from ...arguments import Number, above_zero, fraction_of_one
 from ...engine.request import Measure, People, Request
@@ -449,27 +450,13 @@ def epsilon_for(
     """
     if not _outputs(question):
         return EpsilonDelta.of(1)
-
-    def plans(price: EpsilonDelta) -> list[Plan]:
-        return [
-            make_plan(
-                *(question, schema, price, minimise), mechanism=mechanism, measure_cut=measure_cut
-            )
-        ]
-
-    return least_price(accuracy, schema, plans)
-
-
-def least_price(
-    accuracy: object, schema: Schema, plans: Callable[[EpsilonDelta], Iterable[Plan]]
-) -> EpsilonDelta:
-    """The same for several plans that `plans` makes for one price."""
     if not isinstance(accuracy, tuple | list) or len(accuracy) != 3 or accuracy[0] != "interval":
         raise refuse("ask.invalid-accuracy", accuracy=accuracy)
     level, reach = fraction_of_one(accuracy[1], "level"), above_zero(accuracy[2], "reach")
+    planned = partial(make_plan, minimise=minimise, mechanism=mechanism, measure_cut=measure_cut)
 
     def reached(price: EpsilonDelta) -> bool:
-        return all(Fraction(_widest(plan, schema, level)) <= reach for plan in plans(price))
+        return Fraction(_widest(planned(question, schema, price), schema, level)) <= reach
 
     def still_reached(price: EpsilonDelta) -> bool:
         try:
