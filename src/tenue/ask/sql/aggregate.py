@@ -21,14 +21,21 @@ from .constant import Constant as Constant_
 from .constant import in_reach, limited, read_constant
 from .exact_expr import Amount
 from .logic import Absent, Rows, several, written
-from .predicate import Conditions, known_columns
-from .scope import Scope, find_column, read_name, read_reference, refuse_unquoted
+from .predicate import known_columns, read_where
+from .scope import (
+    Scope,
+    find_column,
+    is_column,
+    is_unit,
+    read_name,
+    read_reference,
+    refuse_unquoted,
+)
 from .tree import Tree
 from .unsupported import INSTEAD, MOST_NESTED, list_words, name_called, refuse_word, too_deep
 from .value import (
     amount_of,
     computed_column,
-    is_column,
     is_computed,
     labelled_column,
     not_a_value,
@@ -119,7 +126,7 @@ def taken(
     if is_computed(node):
         column: Column = _valued(tree, read_value(tree, node, scope), scope, function, only)  # type: ignore[arg-type]
         return _fitting(column, function)
-    if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
+    if not is_column(node):
         refuse_unquoted(node, scope)
         if isinstance(node, exp.Predicate | exp.And | exp.Or | exp.Not):
             raise refuse("ask.aggregate-of-condition", name=function.name)
@@ -304,7 +311,7 @@ def _asked(tree: Tree, node: exp.Expr, scope: Scope, only: Rows | None = None) -
         return _quantile_cont(tree, node, scope, only)
     if kind is exp.Filter and only is None:
         this, where = tree.parts(node, "this", "expression")
-        asked = _asked(tree, this, scope, Conditions(tree).read_where(where, scope))
+        asked = _asked(tree, this, scope, read_where(tree, where, scope))
         if asked is not None:
             return asked
     return None
@@ -416,11 +423,10 @@ def _distinct(
     found = tree.listed(node)
     if not function.rows or len(found) != 1:
         raise refuse_word("DISTINCT")
-    counted, unit = tree.unwrap(found[0]), scope.schema.unit
-    if unit != RECORD and only is None and is_column(counted):
+    counted = tree.unwrap(found[0])
+    if scope.schema.unit != RECORD and only is None and is_column(counted):
         named = read_name(tree, read_reference(tree, counted, scope))
-        known = scope.columns.get(named)
-        if known is not None and known.name.lower() == unit.lower():
+        if is_unit(scope.columns.get(named), scope):
             return Aggregate("units")
     if only is not None:
         raise refuse("ask.filter-not-applicable", name=function.name, of="DISTINCT")
@@ -441,7 +447,7 @@ def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
         return refuse_function(tree, node)
     if isinstance(node, exp.Subquery | exp.Select):
         return refuse_word("EXISTS")
-    if type(node) is exp.Column and type(node.this) is exp.Identifier:
+    if is_column(node):
         column = find_column(tree, node, scope)
         return refuse("ask.bare-column-selected", name=column.name, names=list_words(_NAMES))
     return refuse("ask.bare-expression-selected", names=list_words(_NAMES))
