@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
@@ -15,6 +14,7 @@ from ...schema.table import RECORD
 from ...schema.toml_values import show
 from ..aggregates.contract import Function
 from ..aggregates.noise import MOST_VALUES
+from ..aggregates.reading import OPERATIONS
 from ..aggregates.registry import FAMILY_OF, SQL_FUNCTIONS
 from ..question import Aggregate, Applied, Arithmetic, Constant, Expression
 from .constant import Constant as Constant_
@@ -45,12 +45,6 @@ from .value import (
 
 ZERO = Constant(Fraction(0))
 Operator = Literal["+", "-", "*", "/"]
-_OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "/": lambda left, right: left / right,
-}
 
 
 def computed(operator: Operator, left: Expression, right: Expression) -> Expression:
@@ -58,9 +52,11 @@ def computed(operator: Operator, left: Expression, right: Expression) -> Express
     if operator == "/" and right == ZERO:
         raise refuse("ask.division-by-zero")
     if isinstance(left, Constant) and isinstance(right, Constant):
-        return Constant(limited(_OPERATIONS[operator](left.value, right.value)))
+        return Constant(limited(OPERATIONS[operator](left.value, right.value)))
     if operator in ("+", "*") and not isinstance(left, Arithmetic):
-        left, right = sorted((left, right), key=lambda side: (_is_leaf(side), repr(side)))
+        left, right = sorted(
+            (left, right), key=lambda side: (not isinstance(side, Arithmetic), repr(side))
+        )
     found = Arithmetic(operator, left, right)
     in_reach(_factor(found))
     return found
@@ -78,19 +74,14 @@ def _factor(expression: Expression) -> int:
     return left * right if expression.operator in ("*", "/") else max(left, right)
 
 
-def _is_leaf(expression: Expression) -> bool:
-    return not isinstance(expression, Arithmetic)
-
-
 def levels(expression: Expression) -> int:
     """The depth of its text, in which chains of one operator need no parentheses."""
     if isinstance(expression, Applied):
         return 1 + levels(expression.of)
     if not isinstance(expression, Arithmetic):
         return 2
-    inside = [levels(expression.left) + needs_parentheses(expression, expression.left)]
-    inside.append(levels(expression.right) + 2)
-    return max(inside)
+    left = levels(expression.left) + needs_parentheses(expression, expression.left)
+    return max(left, levels(expression.right) + 2)
 
 
 def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
@@ -101,15 +92,11 @@ def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
 
 
 def has_aggregate(expression: Expression) -> bool:
-    """Whether it contains an aggregate."""
     if isinstance(expression, Arithmetic):
         return has_aggregate(expression.left) or has_aggregate(expression.right)
     if isinstance(expression, Applied):
         return has_aggregate(expression.of)
     return isinstance(expression, Aggregate)
-
-
-# The argument of an aggregate: one column, declared or computed, that fits the function.
 
 
 def taken(
@@ -120,11 +107,10 @@ def taken(
     only: the rows that FILTER leaves; in the others the column is missing.
     """
     node = None if node is None else tree.unwrap(node)
-    named = None if node is None or only is not None else labelled_column(tree, node, scope)
-    if named is not None:
-        return _fitting(named, function)
-    if is_computed(node):
-        column: Column = _valued(tree, read_value(tree, node, scope), scope, function, only)  # type: ignore[arg-type]
+    column = None if only is not None else labelled_column(tree, node, scope)
+    if column is None and is_computed(node):
+        column = _valued(tree, read_value(tree, node, scope), scope, function, only)
+    if column is not None:
         return _fitting(column, function)
     if not is_column(node):
         refuse_unquoted(node, scope)
@@ -187,8 +173,6 @@ def _instead(column: Column) -> str:
     return f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition"
 
 
-# Aggregates and the post-processing of their answers: arithmetic, ROUND, COALESCE, CAST.
-
 _LONGEST_CHAIN = 100
 _MOST_DECIMALS = 15
 _FINEST = 10**6  # a quantile's denominator is the unit its ranks are counted in
@@ -209,6 +193,13 @@ _OPERATORS: dict[type[exp.Expr], Operator] = {
     exp.Mul: "*",
     exp.Div: "/",
 }
+AnswerFunction = Literal["round", "coalesce", "nullif"]
+_APPLIED: dict[type[exp.Expr], tuple[AnswerFunction, str]] = {
+    exp.Round: ("round", "decimals"),
+    exp.Coalesce: ("coalesce", "expressions"),
+    exp.Nullif: ("nullif", "expression"),
+}
+"""Functions of an answer and a number, and where sqlglot puts the number."""
 
 
 def read_expression(tree: Tree, node: exp.Expr, scope: Scope) -> Expression:
@@ -227,7 +218,9 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     asked = _asked(tree, node, scope)
     if asked is not None:
         return asked
-    if kind in (exp.Round, exp.Coalesce, exp.Nullif, exp.Cast):
+    if kind is exp.Cast:
+        return _cast(tree, node, scope, depth)
+    if kind in _APPLIED:
         return _applied(tree, node, scope, depth)
     if kind is exp.Literal:
         value = read_constant(tree, node)
@@ -241,26 +234,17 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     if kind in _OPERATORS:
         sides = tree.parts(node, "this", "expression")
         left, right = (_read(tree, side, scope, depth + 1) for side in sides)
-        for side in (left, right):
-            _refuse_moment(side, scope)
+        _refuse_moment(left, scope)
+        _refuse_moment(right, scope)
         return computed(_OPERATORS[kind], left, right)
     raise _not_an_aggregate(tree, node, scope)
 
 
 def _applied(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
-    """ROUND, COALESCE, NULLIF or CAST of an answer."""
-    if type(node) is exp.Cast:
-        return _cast(tree, node, scope, depth)
-    function: Literal["round", "coalesce", "nullif"] = "round"
-    if type(node) is exp.Round:
-        this, given = tree.read(node, "this", "decimals")
-    elif type(node) is exp.Coalesce:
-        function = "coalesce"
-        this, others = tree.read(node, "this", "expressions")
-        given = others[0] if others and len(others) == 1 else node
-    else:
-        function = "nullif"
-        this, given = tree.read(node, "this", "expression")
+    function, argument = _APPLIED[type(node)]
+    this, given = tree.read(node, "this", argument)
+    if isinstance(given, list):
+        given = given[0] if len(given) == 1 else node
     number = Fraction(0) if given is None else read_constant(tree, given)
     if type(number) is not Fraction:
         raise refuse("ask.answer-function-arguments", name=function.upper())
@@ -279,8 +263,7 @@ def _cast(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
         return inner
     digits: Constant_ | None = Fraction(0)
     if kind is exp.DType.DECIMAL and sizes and len(sizes) == 2:
-        both = [read_constant(tree, tree.parts(size, "this")[0]) for size in sizes]
-        digits = both[1]
+        _, digits = (read_constant(tree, tree.parts(size, "this")[0]) for size in sizes)
     elif kind not in (exp.DType.INT, exp.DType.BIGINT):
         raise refuse_word("CAST")
     if type(digits) is not Fraction or digits.denominator != 1 or abs(digits) > _MOST_DECIMALS:
@@ -288,12 +271,7 @@ def _cast(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     return _made("round", inner, digits, scope)
 
 
-def _made(
-    function: Literal["round", "coalesce", "nullif"],
-    of: Expression,
-    number: Fraction,
-    scope: Scope,
-) -> Expression:
+def _made(function: AnswerFunction, of: Expression, number: Fraction, scope: Scope) -> Expression:
     _refuse_moment(of, scope)
     if not has_aggregate(of):
         raise refuse("ask.answer-function-arguments", name=function.upper())

@@ -31,9 +31,11 @@ from ..question import (
     Output,
     Persons,
     Question,
+    column_of,
     person_columns,
     used_columns,
 )
+from .aggregate import read_expression
 from .constant import read_constant
 from .exact_expr import chosen, constant
 from .logic import held, written
@@ -79,10 +81,7 @@ def _joined(tree: Tree, scope: Scope, node: exp.Expr) -> Scope:
     known = (side, kind) in ((None, None), (None, "INNER"), ("LEFT", None), ("LEFT", "OUTER"))
     if lookup is None or not known or scope.persons is not None:
         raise _refused(scope)
-    title = lookup.name
-    if alias is not None:
-        (name,) = tree.parts(alias, "this")
-        title = read_alias(tree, name)
+    title = _title(tree, alias) or lookup.name
     if title.lower() in {(scope.title or "").lower(), *scope.others}:
         raise refuse("ask.name-defined-twice", name=show(title))
     column = _key(tree, scope, lookup, title, using, on)
@@ -129,12 +128,11 @@ def _is_key(tree: Tree, node: exp.Expr, lookup: Lookup, title: str) -> bool:
 
 
 def _columns(tree: Tree, scope: Scope, column: Category, lookup: Lookup) -> Named[Column]:
-    places = {key: place for place, key in enumerate(lookup.keys)}
     found: list[tuple[str, Column]] = []
     for name, cells in lookup.columns.items():
-        groups: dict[Cell, list[str]] = {}
+        of_key, groups = dict(zip(lookup.keys, cells, strict=True)), dict[Cell, list[str]]()
         for value in column.categories:
-            cell = cells[places[value]] if value in places else None
+            cell = of_key.get(value)
             if cell is not None:
                 groups.setdefault(cell, []).append(value)
         if groups:
@@ -168,8 +166,6 @@ _KINDS = {"sum": "total", "min": "least", "max": "largest", "avg": "mean"}
 
 def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Scope) -> Scope:
     """The scope that a table of persons offers; refused unless it is grouped by the unit alone."""
-    from .aggregate import read_expression
-
     schema = scope.schema
     if scope.persons is not None or not _by_unit(tree, chosen, group, scope):
         if schema.unit == RECORD:
@@ -244,8 +240,6 @@ def _value(tree: Tree, name: str, asked: Aggregate, schema: Table) -> tuple[Unit
 
 
 def _number(tree: Tree, name: str, schema: Table) -> Number:
-    from ..question import column_of
-
     known = tree.computed.get(name)
     column: Column = schema.column(name) if known is None else column_of(known, schema)
     if isinstance(column, Number):

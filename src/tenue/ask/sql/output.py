@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
@@ -31,11 +31,6 @@ _KINDS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 KeySet = tuple[Key, ...]
 """The keys of one table, each once."""
-
-
-def has_sets(group: exp.Expr | None) -> bool:
-    """Whether GROUP BY asks for several tables."""
-    return group is not None and any(group.find_all(*_KINDS))
 
 
 def _read_sets(tree: Tree, group: exp.Expr, named: Callable[[exp.Expr], Key]) -> list[KeySet]:
@@ -77,7 +72,7 @@ def _keys(tree: Tree, node: exp.Expr, named: Callable[[exp.Expr], Key]) -> KeySe
     return _joined(*(_keys(tree, part, named) for part in several or ()))
 
 
-def _joined(*several: Sequence[Key]) -> KeySet:
+def _joined(*several: Iterable[Key]) -> KeySet:
     return tuple(dict.fromkeys(chain.from_iterable(several)))
 
 
@@ -264,38 +259,31 @@ def read_selected(tree: Tree, nodes: list[exp.Expr], scope: Scope) -> tuple[Sele
 
 def read_keys(
     tree: Tree, group: exp.Expr | None, selected: tuple[Selected, ...], scope: Scope
-) -> tuple[Key, ...]:
-    """The keys, each once, in the order of SELECT; refused unless all are selected and grouped."""
-    grouped = tuple(dict.fromkeys(_grouped(tree, group, selected, scope)))
-    if any(entry.grouping for entry in selected):
-        raise refuse("ask.grouping-without-sets")
-    chosen = _chosen(selected, grouped)
-    refuse_cells(chosen)
-    return chosen
+) -> tuple[KeySet, list[KeySet]]:
+    """The keys, each once, in the order of SELECT; refused unless all are selected and grouped.
 
-
-def read_key_sets(
-    tree: Tree, group: exp.Expr, selected: tuple[Selected, ...], scope: Scope
-) -> tuple[tuple[Key, ...], tuple[tuple[int, ...], ...]]:
-    """The same of ROLLUP, CUBE and GROUPING SETS, and which of the keys each table has."""
-    sets = _read_sets(tree, group, lambda node: _named(tree, node, selected, scope))
-    chosen = _chosen(selected, _joined(*sets))
-    for key in (key for entry in selected for key in entry.grouping):
-        if key not in chosen:
-            raise refuse("ask.not-grouped", column=key.column)
-    refuse_cells(chosen)
-    return chosen, tuple(tuple(sorted(chosen.index(key) for key in keys)) for keys in sets)
-
-
-def _chosen(selected: tuple[Selected, ...], grouped: tuple[Key, ...]) -> tuple[Key, ...]:
-    chosen = tuple(dict.fromkeys(entry.key for entry in selected if entry.key is not None))
+    And those of each table of ROLLUP, CUBE and GROUPING SETS.
+    """
+    sets: list[KeySet] = []
+    if group is not None and any(group.find_all(*_KINDS)):
+        sets = _read_sets(tree, group, lambda node: _named(tree, node, selected, scope))
+        grouped = _joined(*sets)
+    else:
+        grouped = _joined(_grouped(tree, group, selected, scope))
+        if any(entry.grouping for entry in selected):
+            raise refuse("ask.grouping-without-sets")
+    chosen = _joined([entry.key for entry in selected if entry.key is not None])
     for key in chosen:
         if key not in grouped:
             raise refuse("ask.not-grouped", column=key.column)
     for key in grouped:
         if key not in chosen:
             raise refuse("ask.key-not-selected", column=key.column)
-    return chosen
+    for key in chain.from_iterable(entry.grouping for entry in selected):
+        if key not in chosen:
+            raise refuse("ask.not-grouped", column=key.column)
+    refuse_cells(chosen)
+    return chosen, sets
 
 
 def name_outputs(

@@ -9,7 +9,7 @@ steps · grid, in days or seconds).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Literal
 
@@ -96,8 +96,7 @@ def _column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
     column = condition_column(tree, node, scope)
     if column is not None:
         return column
-    refuse_unquoted(node, scope)
-    raise _not_a_condition(node, tree.called)
+    raise _not_a_condition(tree, node, scope)
 
 
 def _boolean(tree: Tree, node: exp.Expr, scope: Scope) -> Boolean:
@@ -118,8 +117,7 @@ def _constant(tree: Tree, node: exp.Expr, scope: Scope) -> Constant:
             raise refuse("ask.two-columns-compared")
         refuse_unquoted(node, scope)
         raise refuse("ask.text-needs-quotes", name=name[:100])
-    refuse_unquoted(node, scope)
-    raise _not_a_condition(node, tree.called)
+    raise _not_a_condition(tree, node, scope)
 
 
 def _comparison(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
@@ -267,8 +265,9 @@ def _steps(operator: Operator, value: Fraction) -> tuple[int | None, int | None]
     return None, math.ceil(value) - 1 if operator == "<" else math.floor(value)
 
 
-def _not_a_condition(node: exp.Expr, called: Sequence[str]) -> Refused:
+def _not_a_condition(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
     """The refusal of anything but a column or a constant."""
+    refuse_unquoted(node, scope)
     if isinstance(node, exp.Column):
         what = "A condition compares two columns"
     elif isinstance(node, exp.Subquery | exp.Select):
@@ -282,5 +281,5 @@ def _not_a_condition(node: exp.Expr, called: Sequence[str]) -> Refused:
     else:
         what = "A condition computes something"
     plain = "Compare a column with constants, or ask the holder for a derived column"
-    instead = INSTEAD.get(name_called(node, called), plain)
+    instead = INSTEAD.get(name_called(node, tree.called), plain)
     return refuse("ask.not-a-condition", said=what, instead=instead)

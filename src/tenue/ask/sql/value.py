@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -32,7 +33,7 @@ from ...errors import Refused, nearest, refuse
 from ...schema import Boolean, Column, Date, Datetime, Named, Number, Table
 from ...schema.toml_values import show
 from ..question import ComputedColumn, Label, column_of, every_value
-from .constant import in_reach, read_constant, sql_number, sql_text
+from .constant import in_reach, read_constant, sql_label
 from .exact_expr import (
     Amount,
     added,
@@ -81,7 +82,7 @@ def read_value(tree: Tree, node: exp.Expr, scope: Scope, depth: int = 0) -> Amou
     return found
 
 
-def is_computed(node: exp.Expr | None) -> bool:
+def is_computed(node: exp.Expr | None) -> TypeGuard[exp.Expr]:
     """Whether a node has the form of a value computed from a row."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper() == "DATE_PART"
@@ -387,12 +388,12 @@ def labelled_name(
     indices of labels, so that these are two columns.
     """
     table = visible(tree, scope)
-    texts = [f"WHEN {render_where(when, table)} THEN {_text(label)}" for when, label in cases]
-    texts += [] if last is None else [f"ELSE {_text(last)}"]
+    texts = [f"WHEN {render_where(when, table)} THEN {sql_label(label)}" for when, label in cases]
+    texts += [] if last is None else [f"ELSE {sql_label(last)}"]
     return f"[CASE {' '.join(texts)} END]"
 
 
-def labelled_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column | None:
+def labelled_column(tree: Tree, node: exp.Expr | None, scope: Scope) -> Column | None:
     """The category of a CASE between texts, for a condition; None if it is none."""
     if not isinstance(node, exp.Case) or not _labelled(node):
         return None
@@ -413,9 +414,3 @@ def _label(tree: Tree, node: exp.Expr) -> Label:
     if isinstance(value, str | bool | Fraction) and value != "":
         return value
     raise refuse("ask.case-mixes-types")
-
-
-def _text(label: Label) -> str:
-    if isinstance(label, bool):
-        return str(label).upper()
-    return sql_text(label) if isinstance(label, str) else sql_number(label)
