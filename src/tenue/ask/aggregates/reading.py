@@ -300,10 +300,6 @@ class AppliedReading(Reading):
     def unstated(self) -> str:  # type: ignore[override]
         return self.of.unstated
 
-    @property
-    def needs_row_count(self) -> bool:  # type: ignore[override]
-        return self.of.needs_row_count
-
     def refuse_accuracy(self) -> Refused:
         return refuse("ask.no-accuracy-for-function")
 
