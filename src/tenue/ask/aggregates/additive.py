@@ -203,7 +203,6 @@ class _Builder:
         return atom
 
     def _single(self, kind: str, column: str, price: Fraction, only: str = "") -> Strategy:
-        """One count or sum with its own noise."""
         native = self.setting.native_replace
         epsilon = self.setting.law_epsilon(price, native=native)
         atom = self._atom(kind, column, "any", native=native)

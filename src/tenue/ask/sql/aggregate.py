@@ -125,14 +125,14 @@ def taken(
     as_number = isinstance(column, Boolean) and Number in function.takes.types
     if not as_number:
         column = _fitting(column, function)
-    if only is not None and function.rows and not isinstance(column, Number):
+    if as_number or (only is not None and isinstance(column, Number)):
+        return _valued(tree, amount_of(tree, column), scope, function, only)
+    if only is None:
+        return column
+    if function.rows:
         there = several(True, [only, Absent(column.name, absent=False)])
         return computed_column(tree, where_true(written(there, known_columns(tree, scope))), scope)
-    if only is not None and not as_number and not isinstance(column, Number):
-        raise refuse("ask.filter-not-applicable", name=function.name, of=f"a {column.type}")
-    if as_number or only is not None:
-        return _valued(tree, amount_of(tree, column), scope, function, only)
-    return column
+    raise refuse("ask.filter-not-applicable", name=function.name, of=f"a {column.type}")
 
 
 def _valued(
@@ -147,7 +147,6 @@ def _valued(
 
 
 def _fitting(column: Column, function: Function) -> Column:
-    """The column, refused if the function does not take its type."""
     if isinstance(column, function.takes.types):
         return column
     raise refuse(
@@ -166,11 +165,9 @@ def _instead(column: Column) -> str:
         return f"Ask COUNT(*) with WHERE `{column.name}`, or GROUP BY `{column.name}`"
     if isinstance(column, Category):
         return f"Ask COUNT(*) with GROUP BY `{column.name}`, or MODE(`{column.name}`)"
-    if isinstance(column, Bounded) and not isinstance(column, Number):
-        return f"Ask MEDIAN(`{column.name}`), MIN or MAX"
     if isinstance(column, Number):
         return f"Ask COUNT(*) with GROUP BY BIN(`{column.name}`, width), or MEDIAN"
-    return f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition"
+    return f"Ask MEDIAN(`{column.name}`), MIN or MAX"
 
 
 _LONGEST_CHAIN = 100

@@ -18,8 +18,6 @@ from ...engine.computed_column import (
     Choice,
     DateField,
     Formula,
-    Missing,
-    Not,
     Predicate,
     Product,
     Quotient,
@@ -121,11 +119,6 @@ def chosen(cases: Sequence[tuple[Predicate, Amount]], otherwise: Amount | None =
     ]
     pairs = tuple((condition, part) for (condition, _), part in zip(cases, made, strict=False))
     return Amount(grid, Choice(pairs, made[-1] if last else None))
-
-
-def filled(column: str, amount: Amount, instead: Amount) -> Amount:
-    """The amount where the column has a value, and another where it is missing."""
-    return chosen([(Not(Missing(column)), amount)], instead)
 
 
 def rounded_down(amount: Amount) -> Amount:

@@ -294,7 +294,6 @@ def _from(tree: Tree, known: _Known, from_: exp.Expr | None) -> Scope:
 
 
 def _folded(tree: Tree, known: _Known, select: exp.Expr) -> Scope:
-    """The scope that a CTE or a derived table offers."""
     if type(select) is not exp.Select:
         raise refuse("ask.derived-not-a-select")
     chosen, from_, where, group, joins = tree.read(

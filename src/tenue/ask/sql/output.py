@@ -125,13 +125,10 @@ def _key_of_column(tree: Tree, column: Column) -> Key:
     """The key that a column is by itself; refused if its cells must be declared in the question."""
     if isinstance(column, Category | Boolean) or column.name in tree.computed:
         return every_value(column)
-    fix = "Group by a category"
+    fix = f"Write DATE_TRUNC('month', {column.name})"
     if isinstance(column, Number):
-        fix = (
-            f"Write BIN({column.name}, {show(column.grid)}) or a wider bin, in SELECT and GROUP BY"
-        )
-    elif isinstance(column, Bounded):
-        fix = f"Write DATE_TRUNC('month', {column.name})"
+        wider = f"BIN({column.name}, {show(column.grid)}) or a wider bin"
+        fix = f"Write {wider}, in SELECT and GROUP BY"
     raise refuse("ask.key-type-not-groupable", name=column.name, type=column.type, advice=fix)
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ...engine.request import Calendar, Group, Key
-from ...errors import Refused, nearest, refuse
+from ...errors import nearest, refuse
 from ...schema import Bounded, Category, Datetime
 from ...schema.toml_values import show
 from ..question import (
@@ -110,7 +110,7 @@ class Afterwards:
                 yield self._compared(this, ">=", read_constant(self.tree, low))
                 yield self._compared(this, "<=", read_constant(self.tree, high))
             else:
-                raise _not_a_comparison()
+                raise refuse("ask.having-not-a-comparison")
 
     def _comparison(self, node: exp.Expr) -> Comparison:
         left, right = self.tree.parts(node, "this", "expression")
@@ -122,7 +122,7 @@ class Afterwards:
 
     def _compared(self, node: exp.Expr, operator: Operator, value: Constant | None) -> Comparison:
         if value is None:
-            raise _not_a_comparison()
+            raise refuse("ask.having-not-a-comparison")
         output = self._find(self.tree.unwrap(node), aliases_first=False)
         return Comparison(output.alias, operator, self._typed(output, operator, value))
 
@@ -183,7 +183,7 @@ class Afterwards:
             return self._first(read_grouping(self.tree, node, self.scope), "GROUPING")
         expression = read_expression(self.tree, node, self.scope)
         if not has_aggregate(expression):
-            raise _not_a_comparison()
+            raise refuse("ask.having-not-a-comparison")
         return self._first(expression, "An aggregate")
 
     def _find_name(self, node: exp.Expr, aliases_first: bool) -> Column:
@@ -223,7 +223,3 @@ def _category(output: Column) -> str | None:
     """The column whose category an output is."""
     asked = output.expression if isinstance(output, Output) else None
     return asked.column if isinstance(asked, Aggregate) and asked.kind == "mode" else None
-
-
-def _not_a_comparison() -> Refused:
-    return refuse("ask.having-not-a-comparison")

@@ -21,6 +21,8 @@ from ...engine.computed_column import (
     Among,
     Choice,
     DateField,
+    Missing,
+    Not,
     Predicate,
     Quotient,
     Steps,
@@ -40,7 +42,6 @@ from .exact_expr import (
     check_parts,
     chosen,
     constant,
-    filled,
     multiplied,
     name_of,
     rounded_down,
@@ -195,19 +196,13 @@ def read_cases(
         when, then = tree.parts(one, "this", "true")
         compared = when if this is None else exp.EQ(this=this.copy(), expression=when.copy())
         if this is not None:
-            for copied in (this, when):
-                mark_read(tree, copied)
+            for part in (*this.walk(), *when.walk()):  # their copies are read
+                tree.read(part, *part.args)
         found.append((read_condition(tree, compared, scope), then))
     if type(default) is exp.Null:
         tree.read(default)
         default = None
     return found, default
-
-
-def mark_read(tree: Tree, node: exp.Expr) -> None:
-    """Marks a node as read whose copy was read."""
-    for part in node.walk():
-        tree.read(part, *part.args)
 
 
 def _coalesce(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
@@ -221,7 +216,7 @@ def _coalesce(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
     instead = read_value(tree, others[0], scope, depth)
     if instead.number is None:
         raise refuse("ask.row-coalesce-arguments")
-    return filled(column.name, amount_of(tree, column), instead)
+    return chosen([(Not(Missing(column.name)), amount_of(tree, column))], instead)
 
 
 def _bucket(tree: Tree, node: exp.Expr, scope: Scope) -> Amount:
