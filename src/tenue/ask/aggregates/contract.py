@@ -78,18 +78,15 @@ class Family:
         return frozenset(function.kind for function in self.functions)
 
     def ways(
-        self,
-        asked: Asked,
-        setting: Setting,
-        price: EpsilonDelta,
-        wanted: Criterion,
-        *,
-        aside: bool = False,
+        self, asked: Asked, setting: Setting, price: EpsilonDelta, wanted: Criterion
     ) -> list[Strategy]:
-        """Every candidate for aggregates that share a noise, in the same order at every price.
+        """Every candidate for aggregates that share a noise, in the same order at every price."""
+        return []
 
-        aside: with two noises, where one noise is worse for some of them.
-        """
+    def ways_aside(
+        self, asked: Asked, setting: Setting, price: EpsilonDelta, wanted: Criterion
+    ) -> list[Strategy]:
+        """The same with two noises, where one noise is worse for some of them."""
         return []
 
     def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:

@@ -71,13 +71,12 @@ class JointMoments(Noise):
         """The sums of products of powers of the columns, each counted from its lowest value."""
         axes = self._axes
         degree: int = self.components[0].degree  # type: ignore[union-attr]
-
-        def measure(powers: Powers) -> Measure:
+        found = {}
+        for powers in powers_of(len(axes), degree):
             pairs = zip(axes, powers, strict=True)
             factors = tuple(Factor(axis.column, axis.low, power) for axis, power in pairs)
-            return Measure("moment", factors=factors)
-
-        return {powers: measure(powers) for powers in powers_of(len(axes), degree)}
+            found[powers] = Measure("moment", factors=factors)
+        return found
 
     @property
     def measures(self) -> tuple[Measure, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -299,10 +300,6 @@ class AppliedReading(Reading):
     def unstated(self) -> str:  # type: ignore[override]
         return self.of.unstated
 
-    @property
-    def needs_row_count(self) -> bool:  # type: ignore[override]
-        return self.of.needs_row_count
-
     def refuse_accuracy(self) -> Refused:
         return refuse("ask.no-accuracy-for-function")
 
@@ -352,14 +349,16 @@ def fold(expression: Expression, readings: Mapping[Aggregate, Reading]) -> Readi
     return left.combined(expression.operator, right)
 
 
-def _apply(operator: str, left: Fraction, right: Fraction) -> Fraction | None:
-    if operator == "+":
-        return left + right
-    if operator == "-":
-        return left - right
-    if operator == "*":
-        return left * right
-    return left / right if right else None
+OPERATIONS: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
+
+def _apply(sign: str, left: Fraction, right: Fraction) -> Fraction | None:
+    return None if sign == "/" and not right else OPERATIONS[sign](left, right)
 
 
 def reach(value: object, found: Interval | None) -> str:

@@ -172,7 +172,8 @@ class _Wanted:
     def _shared(self, sharing: Sequence[Aggregate], price: EpsilonDelta) -> list[Strategy]:
         """The strategies with one shared noise, in the same order at every price."""
         family = FAMILY_OF[sharing[0].kind]
-        return family.ways(sharing, self.setting, price, self.wanted, aside=self.aside)
+        ways = family.ways_aside if self.aside else family.ways
+        return ways(sharing, self.setting, price, self.wanted)
 
     def _share_needed(self, shared: Strategy, yardstick: Mapping[Aggregate, float] | None) -> float:
         if yardstick is None:

@@ -26,9 +26,9 @@ from .aggregate import AGGREGATES
 from .constant import number
 from .from_clause import read_source
 from .logic import written
-from .output import has_sets, name_outputs, read_key_sets, read_keys, read_selected
+from .output import name_outputs, read_keys, read_selected
 from .postprocess import Afterwards
-from .predicate import Conditions, known_columns
+from .predicate import known_columns, read_where
 from .tree import SIGNS, WORDS, Tree, called_in, read_tokens, read_tree, refuse_apart
 from .unsupported import refuse_word, too_deep, unreadable
 
@@ -247,15 +247,11 @@ def _question(tree: Tree, schema: Table) -> Question | GroupingSets:
         *(tree.root, "with_", "expressions", "from_", "joins"),
         *("where", "group", "having", "order", "limit"),
     )
-    conditions = Conditions(tree)
-    scope = read_source(tree, conditions, schema, from_, with_, joins)
-    scope = scope.among(conditions.read_where(where, scope))
+    scope = read_source(tree, schema, from_, with_, joins or [])
+    scope = scope.among(read_where(tree, where, scope))
     selected = read_selected(tree, select or [], scope)
-    sets: tuple[tuple[int, ...], ...] = ()
-    if has_sets(group):
-        keys, sets = read_key_sets(tree, group, selected, scope)
-    else:
-        keys = read_keys(tree, group, selected, scope)
+    keys, key_sets = read_keys(tree, group, selected, scope)
+    sets = tuple(tuple(sorted(map(keys.index, one))) for one in key_sets)
     outputs = name_outputs(selected, keys)
     afterwards = Afterwards(tree, scope, outputs, keys)
     cells = sum(math.prod(keys[place].cells for place in one) for one in sets or [range(len(keys))])

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -19,6 +20,9 @@ from ...engine.computed_column import (
     FIELDS,
     Among,
     Choice,
+    DateField,
+    Missing,
+    Not,
     Predicate,
     Quotient,
     Steps,
@@ -26,29 +30,26 @@ from ...engine.computed_column import (
     check_range,
     leaf_ends,
 )
-from ...engine.request import Bin, Group
+from ...engine.request import Bin, Group, Key
 from ...errors import Refused, nearest, refuse
-from ...schema import Boolean, Category, Column, Date, Datetime, Named, Number, Table
+from ...schema import Boolean, Column, Date, Datetime, Named, Number, Table
 from ...schema.toml_values import show
-from ...taxonomy import Taxonomy
-from ..question import ComputedColumn, Label
-from .constant import in_reach, read_constant, sql_number, sql_text
+from ..question import ComputedColumn, Label, column_of, every_value
+from .constant import in_reach, read_constant, sql_label
 from .exact_expr import (
     Amount,
     added,
     check_parts,
     chosen,
     constant,
-    field,
-    filled,
     multiplied,
     name_of,
     rounded_down,
     scaled,
 )
 from .logic import render_where
-from .predicate import Conditions, compared_with, known_columns
-from .scope import Scope, find_column, refuse_unquoted
+from .predicate import compared_with, known_columns, read_condition
+from .scope import Scope, find_column, is_column, refuse_unquoted
 from .tree import Tree
 from .unsupported import INSTEAD, list_words, name_called, refuse_word, too_deep
 
@@ -60,9 +61,6 @@ _PARTS: dict[type[exp.Expr], str] = {
     exp.DayOfWeekIso: "isodow",
     exp.Hour: "hour",
 }
-DATE_FIELDS = (*_PARTS, exp.Extract)
-"""The nodes that are fields of a date."""
-
 _ONE = constant(Fraction(1))
 
 
@@ -85,17 +83,12 @@ def read_value(tree: Tree, node: exp.Expr, scope: Scope, depth: int = 0) -> Amou
     return found
 
 
-def is_column(node: exp.Expr | None) -> bool:
-    """Whether a node names a column."""
-    return type(node) is exp.Column and type(node.this) is exp.Identifier
-
-
-def is_computed(node: exp.Expr | None) -> bool:
+def is_computed(node: exp.Expr | None) -> TypeGuard[exp.Expr]:
     """Whether a node has the form of a value computed from a row."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper() == "DATE_PART"
     kinds = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Case, exp.Coalesce, exp.Floor)
-    return type(node) in (*kinds, exp.Ceil, exp.WidthBucket, *DATE_FIELDS)
+    return type(node) in (*kinds, exp.Ceil, exp.WidthBucket, exp.Extract, *_PARTS)
 
 
 def computed_column(tree: Tree, amount: Amount, scope: Scope) -> Number:
@@ -124,6 +117,9 @@ def visible(tree: Tree, scope: Scope) -> Table:
 
 def condition_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column | None:
     """The computed column of a condition; None if it computes nothing."""
+    labelled = labelled_column(tree, node, scope)
+    if labelled is not None:
+        return labelled
     if not is_computed(node) or not any(node.find_all(exp.Column)):
         return None
     amount = read_value(tree, node, scope)
@@ -154,7 +150,8 @@ def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | 
         (this,) = tree.parts(node, "this")
         return scaled(read_value(tree, this, scope, depth), Fraction(-1))
     if kind in (exp.Add, exp.Sub, exp.Mul, exp.Div):
-        left, right = (read_value(tree, side, scope, depth) for side in _sides(tree, node))
+        sides = tree.parts(node, "this", "expression")
+        left, right = (read_value(tree, side, scope, depth) for side in sides)
         if kind is exp.Mul:
             return multiplied(left, right)
         if kind is exp.Div:
@@ -170,12 +167,8 @@ def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | 
         down = rounded_down(scaled(read_value(tree, this, scope, depth), sign))
         return scaled(down, sign)
     if kind is exp.WidthBucket:
-        return _bucket(tree, node, scope, depth)
+        return _bucket(tree, node, scope)
     return _date_field(tree, node, scope)
-
-
-def _sides(tree: Tree, node: exp.Expr) -> tuple[exp.Expr, ...]:
-    return tree.parts(node, "this", "expression")
 
 
 def _divided(left: Amount, right: Amount) -> Amount:
@@ -198,24 +191,18 @@ def read_cases(
 ) -> tuple[list[tuple[Predicate, exp.Expr]], exp.Expr | None]:
     """The conditions of CASE with their values; the value of ELSE, if not NULL."""
     this, ifs, default = tree.read(node, "this", "ifs", "default")
-    conditions, found = Conditions(tree), []
+    found = []
     for one in ifs:
         when, then = tree.parts(one, "this", "true")
         compared = when if this is None else exp.EQ(this=this.copy(), expression=when.copy())
         if this is not None:
-            for copied in (this, when):
-                mark_read(tree, copied)
-        found.append((conditions.read_condition(compared, scope), then))
+            for part in (*this.walk(), *when.walk()):  # their copies are read
+                tree.read(part, *part.args)
+        found.append((read_condition(tree, compared, scope), then))
     if type(default) is exp.Null:
         tree.read(default)
         default = None
     return found, default
-
-
-def mark_read(tree: Tree, node: exp.Expr) -> None:
-    """Marks a node as read whose copy was read."""
-    for part in node.walk():
-        tree.read(part, *part.args)
 
 
 def _coalesce(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
@@ -229,19 +216,18 @@ def _coalesce(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
     instead = read_value(tree, others[0], scope, depth)
     if instead.number is None:
         raise refuse("ask.row-coalesce-arguments")
-    return filled(column.name, amount_of(tree, column), instead)
+    return chosen([(Not(Missing(column.name)), amount_of(tree, column))], instead)
 
 
-def _bucket(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
+def _bucket(tree: Tree, node: exp.Expr, scope: Scope) -> Amount:
     """WIDTH_BUCKET(x, low, high, n): 0 below, n + 1 from `high` on, else 1 to n."""
     this, *given = tree.parts(node, "this", "min_value", "max_value", "num_buckets")
-    low, high, many = (read_constant(tree, part) for part in given)
+    values = [read_constant(tree, part) for part in given]
     node = tree.unwrap(this)
-    numbers = all(isinstance(value, Fraction) for value in (low, high, many))
-    if not is_column(node) or not numbers:
+    numbers = [value for value in values if isinstance(value, Fraction)]
+    if not is_column(node) or len(numbers) < len(values):
         raise refuse("ask.width-bucket-arguments")
-    column = find_column(tree, node, scope)
-    assert isinstance(low, Fraction) and isinstance(high, Fraction) and isinstance(many, Fraction)  # noqa: S101, PT018
+    column, (low, high, many) = find_column(tree, node, scope), numbers
     if not isinstance(column, Number) or column.name in tree.computed or not low < high:
         raise refuse("ask.width-bucket-arguments")
     if many.denominator != 1 or not 1 <= many <= 10_000:
@@ -269,11 +255,16 @@ def _date_field(tree: Tree, node: exp.Expr, scope: Scope) -> Amount | None:
     return None
 
 
-def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
+def read_argument(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
+    """The column that a field of a date, BIN or DATE_TRUNC is of."""
     node = tree.unwrap(node)
-    if not is_column(node):
-        raise refuse("ask.computed-key")
-    column = find_column(tree, node, scope)
+    if is_column(node):
+        return find_column(tree, node, scope)
+    raise refuse("ask.computed-key")
+
+
+def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
+    column = read_argument(tree, node, scope)
     names = tuple(FIELDS)
     timed = isinstance(column, Datetime) or (isinstance(column, Date) and name != "hour")
     if name not in FIELDS or not timed:
@@ -285,7 +276,7 @@ def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
             names=list_words(names),
             nearest=nearest(name[:100], names),
         )
-    return field(column.name, name)
+    return Amount(Fraction(1), DateField(column.name, name))
 
 
 def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
@@ -310,10 +301,11 @@ def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
 # -- Keys that are computed: bins with uneven edges, buckets, fields of dates ----------------------
 
 
-def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group:
+def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
     """The key that an expression is."""
     if type(node) is exp.Case and _labelled(node):
-        return _labels(tree, node, scope)
+        computed = _labels(tree, node, scope)
+        return Group(computed.name, len(computed.labels))
     amount = read_value(tree, node, scope)
     floored = _plain_bin(amount, scope.schema)
     if floored is not None:
@@ -326,8 +318,7 @@ def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group:
             type=column.type,
             advice=f"Write BIN({column.name}, 10) in SELECT and GROUP BY",
         )
-    low, high = int(column.low / column.grid), int(column.high / column.grid)
-    return Bin(column.name, 1, low, high - low + 1)
+    return every_value(column)
 
 
 def is_computed_key(node: exp.Expr) -> bool:
@@ -345,8 +336,7 @@ def _plain_bin(amount: Amount, table: Table) -> Bin | None:
     column = table.column(formula.of.column)
     if not isinstance(column, Number) or column.grid * formula.divisor != amount.grid:
         return None
-    ends = (int(end / column.grid) // formula.divisor for end in (column.low, column.high))
-    first, last = ends
+    first, last = (int(end / column.grid) // formula.divisor for end in (column.low, column.high))
     return Bin(column.name, formula.divisor, first, last - first + 1)
 
 
@@ -362,24 +352,26 @@ def _labelled(node: exp.Case) -> bool:
     )
 
 
-def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
+def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> ComputedColumn:
     cases, default = read_cases(tree, node, scope)
-    labels: dict[Label, int] = {}
-    made: list[tuple[Predicate, Label]] = []
-    for when, then in cases:
-        made.append((when, _label(tree, then)))
-        labels.setdefault(made[-1][1], len(labels))
-    last = None if default is None else _label(tree, default)
-    if last is not None:
-        labels.setdefault(last, len(labels))
-    if len({type(label) for label in labels}) > 1:
+    made = [(when, _label(tree, then)) for when, then in cases]
+    return labelled(tree, scope, made, None if default is None else _label(tree, default))
+
+
+def labelled(
+    tree: Tree, scope: Scope, cases: Sequence[tuple[Predicate, Label]], last: Label | None = None
+) -> ComputedColumn:
+    """The computed column that chooses between labels, by their numbers."""
+    every = [*(label for _, label in cases), *([] if last is None else [last])]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(every))}
+    if len({type(label) for label in numbers}) > 1:
         raise refuse("ask.case-mixes-types")
-    chosen = tuple((when, Sum(labels[label])) for when, label in made)
-    formula = Choice(chosen, None if last is None else Sum(labels[last]))
+    chosen = tuple((when, Sum(numbers[label])) for when, label in cases)
+    formula = Choice(chosen, None if last is None else Sum(numbers[last]))
     check_parts(tree, formula)
-    name = labelled_name(tree, scope, made, last)
-    tree.computed[name] = ComputedColumn(name, formula, labels=tuple(labels))
-    return Group(name, len(labels))
+    name = labelled_name(tree, scope, cases, last)
+    tree.computed[name] = ComputedColumn(name, formula, labels=tuple(numbers))
+    return tree.computed[name]
 
 
 def labelled_name(
@@ -391,22 +383,24 @@ def labelled_name(
     indices of labels, so that these are two columns.
     """
     table = visible(tree, scope)
-    texts = [f"WHEN {render_where(when, table)} THEN {_text(label)}" for when, label in cases]
-    texts += [] if last is None else [f"ELSE {_text(last)}"]
+    texts = [f"WHEN {render_where(when, table)} THEN {sql_label(label)}" for when, label in cases]
+    texts += [] if last is None else [f"ELSE {sql_label(last)}"]
     return f"[CASE {' '.join(texts)} END]"
 
 
-def labelled_column(tree: Tree, node: exp.Expr, scope: Scope) -> Category | None:
+def labelled_column(tree: Tree, node: exp.Expr | None, scope: Scope) -> Column | None:
     """The category of a CASE between texts, for a condition; None if it is none."""
     if not isinstance(node, exp.Case) or not _labelled(node):
         return None
-    key = _labels(tree, node, scope)
-    labels = tree.computed[key.column].labels
-    if not all(isinstance(label, str) for label in labels):
+    computed = _labels(tree, node, scope)
+    if not all(isinstance(label, str) for label in computed.labels):
         return None
-    words = tuple(map(str, labels))
-    column = Category(name=key.column, role="other", taxonomy=Taxonomy.flat(words), stated=words)
-    tree.columns[key.column] = column
+    return category(tree, computed, scope)
+
+
+def category(tree: Tree, computed: ComputedColumn, scope: Scope) -> Column:
+    """The category whose values are the labels."""
+    column = tree.columns[computed.name] = column_of(computed, scope.schema)
     return column
 
 
@@ -415,9 +409,3 @@ def _label(tree: Tree, node: exp.Expr) -> Label:
     if isinstance(value, str | bool | Fraction) and value != "":
         return value
     raise refuse("ask.case-mixes-types")
-
-
-def _text(label: Label) -> str:
-    if isinstance(label, bool):
-        return str(label).upper()
-    return sql_text(label) if isinstance(label, str) else sql_number(label)

@@ -28,7 +28,7 @@ from ..question import (
     with_columns,
 )
 from .aggregate import needs_parentheses
-from .constant import sql_name, sql_number, sql_text, sql_value
+from .constant import sql_label, sql_name, sql_number, sql_value
 from .logic import render_where
 from .output import SECONDS_PER_DAY
 
@@ -53,8 +53,12 @@ def render(question: Question | GroupingSets, schema: Schema) -> str:
     schema = seen_by(question, schema)
     keys = [_key(key, schema) for key in question.keys]
     columns = {output.alias: _output(output, keys, schema) for output in question.outputs}
+    selected = (
+        text if text == sql_name(alias) else f"{text} AS {sql_name(alias)}"
+        for alias, text in columns.items()
+    )
     clauses = [
-        "SELECT " + ", ".join(_named(text, alias) for alias, text in columns.items()),
+        f"SELECT {', '.join(selected)}",
         f"FROM {source}",
     ]
     if question.where is not None:
@@ -106,10 +110,6 @@ def _order(order: Order, aliases: list[str]) -> str:
     return name + " DESC" * order.descending
 
 
-def _named(text: str, alias: str) -> str:
-    return text if text == sql_name(alias) else f"{text} AS {sql_name(alias)}"
-
-
 def _key(key: Key, schema: Table) -> str:
     name, column = _column(key.column), schema.column(key.column)
     if key.column.startswith(COMPUTED):
@@ -159,24 +159,16 @@ def _column(name: str) -> str:
 def _comparison(
     part: Comparison, columns: dict[str, str], question: Question | GroupingSets, schema: Table
 ) -> str:
-    value = part.value
-    if isinstance(value, bool):
-        text = str(value).upper()
-    elif isinstance(value, str):
-        text = sql_text(value)
-    else:
-        text = _moment(part.alias, value, question, schema) or sql_number(value)
+    text = _moment(part, question, schema) or sql_label(part.value)
     return f"{columns[part.alias]} {part.operator} {text}"
 
 
-def _moment(
-    alias: str, value: Fraction, question: Question | GroupingSets, schema: Table
-) -> str | None:
-    for output in question.outputs:
-        if output.alias == alias and isinstance(output, KeyOutput):
-            key = question.keys[output.key]
-            column = schema.column(key.column)
-            if isinstance(key, Calendar) and isinstance(column, Bounded):
-                in_days = isinstance(column, Datetime) and key.part != "hour"
-                return sql_value(column, value * SECONDS_PER_DAY if in_days else value)
-    return None
+def _moment(part: Comparison, question: Question | GroupingSets, schema: Table) -> str | None:
+    keys = {o.alias: question.keys[o.key] for o in question.outputs if isinstance(o, KeyOutput)}
+    key, value = keys.get(part.alias), part.value
+    if not isinstance(key, Calendar) or not isinstance(value, Fraction):
+        return None
+    column = schema.column(key.column)
+    assert isinstance(column, Bounded)  # noqa: S101 - only dates and datetimes are truncated
+    in_days = isinstance(column, Datetime) and key.part != "hour"
+    return sql_value(column, value * SECONDS_PER_DAY if in_days else value)
