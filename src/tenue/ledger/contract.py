@@ -33,7 +33,7 @@ from .facts import (
     stored_caps,
 )
 from .results import Balance, Reservation, Verification, balance_of, balances_in_html
-from .totals import EVERYONE, OPEN, Shelf, Source, cache_name, standing, ticket_name
+from .totals import EVERYONE, OPEN, Shelf, Source, scoped, standing
 from .transactions import admin, reserve
 from .transactions import flight as flights
 from .transactions.flight import FLIGHTS, Flight, pauses
@@ -60,13 +60,6 @@ class Stamped(Protocol):
     def mark(self) -> str: ...
     @property
     def reading(self) -> str: ...
-
-
-class Rows(Shelf, Protocol):
-    """A shelf with its head and the answers of its cache."""
-
-    def cached(self, cache: bytes) -> int | None: ...
-    def head(self) -> tuple[int, bytes]: ...
 
 
 class Ledger(abc.ABC):
@@ -268,7 +261,7 @@ class Ledger(abc.ABC):
         signal = FLIGHTS.signal(flight)
         again = time.monotonic() + flights.LIVENESS
 
-        def going(rows: Rows) -> bool:
+        def going(rows: Shelf) -> bool:
             ticket = rows.ticket(flight.sequence)
             return ticket is not None and ticket.outcome == OPEN
 
@@ -308,18 +301,19 @@ class Ledger(abc.ABC):
     def cached(self, dataset: str, cache_key: str) -> bytes | None:
         """The answer stored under a cache key of this data set, or None; costs nothing."""
         # ledgers from before single flight may have several; the latest counts
-        name = cache_name(given_text(dataset, "dataset"), given_text(cache_key, "cache_key"))
+        name = scoped(given_text(cache_key, "cache_key"), given_text(dataset, "dataset"))
 
-        def look(rows: Rows) -> bytes | None:
-            at = None if name is None else rows.cached(name)
-            return None if at is None else rows.answer(at)
+        def look(rows: Shelf) -> bytes | None:
+            tickets = [] if name is None else rows.tickets_cached(name)
+            answered = [ticket.settled for ticket in tickets if ticket.settled is not None]
+            return rows.answer(max(answered)) if answered else None
 
         return self._read(look)
 
     def has_key(self, dataset: str, analyst: str, key: str) -> bool:
         """Whether the key already belongs to a question of this analyst; costs nothing."""
         scope = given_text(dataset, "dataset"), given_text(analyst, "analyst")
-        name = ticket_name(*scope, given_text(key, "key"))
+        name = scoped(given_text(key, "key"), *scope)
         return self._read(lambda rows: name is not None and rows.ticket_named(name) is not None)
 
     @checked_call
@@ -405,7 +399,7 @@ class Ledger(abc.ABC):
         """What a data set has spent and what remains; the only data set need not be named."""
         name = None if dataset is None else given_text(dataset, "dataset")
 
-        def look(rows: Rows) -> Balance:
+        def look(rows: Shelf) -> Balance:
             known = rows.datasets()
             chosen = known[0] if name is None and len(known) == 1 else name or ""
             found = rows.dataset(chosen)
@@ -519,7 +513,7 @@ class Ledger(abc.ABC):
         """Runs `work` in a transaction, perhaps with others; returns once it is durable."""
 
     @abc.abstractmethod
-    def _read(self, look: Callable[[Rows], T]) -> T:
+    def _read(self, look: Callable[[Shelf], T]) -> T:
         """Runs `look` on one consistent state."""
 
     @abc.abstractmethod

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..errors import LedgerFault
 from ..privacy import Neighbours
@@ -38,6 +38,9 @@ from .facts import (
     UnitStated,
 )
 
+K = TypeVar("K", bound=tuple[str, ...])
+V = TypeVar("V")
+
 EVERYONE = ""
 """The data set's own account, and the marks of all data sets; no name is ever empty."""
 
@@ -58,6 +61,11 @@ class Dataset(NamedTuple):
     individual: int | None = None  # the cap of the individual column
     unit: str = ""  # who is protected, in words; empty if not stated
 
+    @classmethod
+    def of(cls, fact: DatasetOpened) -> Dataset:
+        """What is in force for a new data set."""
+        return cls(fact.neighbours, *fact.caps, fact.schema_digest, fact.data_version)
+
     @property
     def caps(self) -> Caps:
         return self.total, self.total_delta, self.per_analyst
@@ -77,11 +85,6 @@ class Dataset(NamedTuple):
     def individual_budget(self) -> EpsilonDelta | None:
         """What may be spent of individual differential privacy; None for no cap."""
         return None if self.individual is None else EpsilonDelta(self.individual)
-
-    @property
-    def widest_loss(self) -> EpsilonDelta:
-        """The largest epsilon ever charged together with a delta."""
-        return EpsilonDelta(self.widest)
 
 
 class Source(NamedTuple):
@@ -171,33 +174,21 @@ class Stored(NamedTuple):
     answers: int
 
 
-Line = tuple[
-    int,
-    str,
-    bytes,
-    int | None,
-    bytes | None,
-    bytes | None,
-    str | None,
-    int | None,
-    int | None,
-    bytes | None,
-]
+Line = tuple[Any, ...]
 """An entry's number, text and hash; the ticket it opened, if any, field by field; its answer."""
 
 
-def ticket_name(dataset: str, analyst: str, key: str | None) -> bytes | None:
-    """An idempotency key in its scope. No name holds a NUL, so no two scopes collide."""
-    if key is None:
-        return None
-    return hashlib.sha256(f"{dataset}\0{analyst}\0{key}".encode()).digest()
+def scoped(key: str | None, *scope: str) -> bytes | None:
+    """An idempotency key of a data set's analyst, or a cache key of a data set; None for no key.
+
+    No name holds a NUL, so no two scopes collide.
+    """
+    return None if key is None else hashlib.sha256("\0".join((*scope, key)).encode()).digest()
 
 
-def cache_name(dataset: str, cache_key: str | None) -> bytes | None:
-    """A cache key in its scope, the data set."""
-    return (
-        None if cache_key is None else hashlib.sha256(f"{dataset}\0{cache_key}".encode()).digest()
-    )
+def within(rows: Mapping[K, V], *scope: str) -> dict[str, V]:
+    """The rows whose key begins with `scope`, by the rest of it."""
+    return {key[-1]: row for key, row in rows.items() if key[:-1] == scope}
 
 
 def standing(releases: Mapping[str, int]) -> dict[str, int]:
@@ -225,6 +216,7 @@ class Shelf(Protocol):
     def tickets_cached(self, cache: bytes) -> list[Ticket]: ...
     def reserved(self, sequence: int) -> Reserved: ...
     def answer(self, sequence: int) -> bytes: ...
+    def head(self) -> tuple[int, bytes]: ...
 
 
 # -- The running totals, and how each fact changes them --------------------------------------------
@@ -280,11 +272,7 @@ class Totals(Books):
 
     def releases_of(self, dataset: str) -> dict[str, int]:
         """Digests of releases and their entries; of EVERYONE, the marks of all data sets."""
-        found = dict(self.shelf.releases(dataset))
-        found.update(
-            {digest: at for (name, digest), at in self.releases.items() if name == dataset}
-        )
-        return standing(found)
+        return standing(self.shelf.releases(dataset) | within(self.releases, dataset))
 
     def ticket(self, sequence: int) -> Ticket | None:
         return self.tickets.get(sequence) or self.shelf.ticket(sequence)
@@ -337,12 +325,7 @@ class Totals(Books):
                 if fact.reservation > self._known(fact.dataset).repriced:
                     self._charge(self.reserved(fact.reservation), -1)
             case DatasetOpened():
-                self.datasets[fact.dataset] = Dataset(
-                    fact.neighbours,
-                    *fact.caps,
-                    fact.schema_digest,
-                    fact.data_version,
-                )
+                self.datasets[fact.dataset] = Dataset.of(fact)
             case CapChanged():
                 total, total_delta, each = fact.caps
                 caps = {"total": total, "total_delta": total_delta, "per_analyst": each}
@@ -390,8 +373,8 @@ class Totals(Books):
         return dataset
 
     def _open(self, sequence: int, fact: Reserved) -> None:
-        name = ticket_name(fact.dataset, fact.analyst, fact.key)
-        cache = cache_name(fact.dataset, fact.cache_key)
+        name = scoped(fact.key, fact.dataset, fact.analyst)
+        cache = scoped(fact.cache_key, fact.dataset)
         self.tickets[sequence] = Ticket(sequence, name, cache, fact.owner)
         self._reserved[sequence] = fact
         if name is not None:
@@ -434,22 +417,12 @@ class Totals(Books):
                 before = self.person(name, analyst, fact.person)
                 now = before.spent + price
                 self.persons[name, analyst, fact.person] = Person(*now.stored)
-                if sign > 0:
-                    most = most.most(now)
-                else:
-                    most = self._most(name, analyst)
+                most = most.most(now) if sign > 0 else self._most(name, analyst)
             self.accounts[name, analyst] = Account.of(table, most, account.individual_spent)
-
-    def _changed(self, dataset: str, analyst: str) -> dict[str, Person]:
-        return {
-            person: spent
-            for (name, who, person), spent in self.persons.items()
-            if name == dataset and who == analyst
-        }
 
     def _most(self, dataset: str, analyst: str) -> EpsilonDelta:
         """The maximum over persons, computed again: only a refund can lower it."""
-        changed = self._changed(dataset, analyst)
+        changed = within(self.persons, dataset, analyst)
         most = self.shelf.most(dataset, analyst, changed).spent
         for person in changed.values():
             most = most.most(person.spent)
@@ -466,13 +439,12 @@ class Totals(Books):
         self.datasets[name] = dataset._replace(neighbours=fact.neighbours, repriced=sequence)
         if fact.neighbours != REPLACE or dataset.neighbours == REPLACE:
             return
-        widest = dataset.widest_loss
-        accounts = dict(self.shelf.accounts(name))
-        accounts.update({who: kept for (of, who), kept in self.accounts.items() if of == name})
+        widest = EpsilonDelta(dataset.widest)
+        accounts = self.shelf.accounts(name) | within(self.accounts, name)
         for analyst, account in accounts.items():
             table, most = (one.under_replace(widest) for one in (account.table, account.persons))
             self.accounts[name, analyst] = Account.of(table, most, account.individual_spent)
-            persons = self.shelf.persons(name, analyst) | self._changed(name, analyst)
+            persons = self.shelf.persons(name, analyst) | within(self.persons, name, analyst)
             for person, spent in persons.items():
                 again = spent.spent.under_replace(widest)
                 self.persons[name, analyst, person] = Person(*again.stored)

@@ -204,6 +204,13 @@ MARK = "hmac-sha256:"
 _ABOUT = b"schema of a certificate\n"  # the key may seal other things in future
 
 
+def new_secret() -> bytes:
+    """A key for the seals of a new ledger."""
+    from ..noise.source import SYSTEM  # which loads numpy, for new ledgers only
+
+    return SYSTEM.words(4).tobytes()
+
+
 def sealed(secret: bytes, schema_digest: str) -> str:
     """The seal of a schema's digest."""
     return MARK + hmac.new(secret, _ABOUT + schema_digest.encode(), hashlib.sha256).hexdigest()

@@ -23,7 +23,6 @@ from tenue.ledger.store.sqlite import wal
 from tenue.ledger.store.sqlite.connection import (
     Connections,
     Owners,
-    begin,
     checkpoint,
     is_busy,
     transaction,
@@ -204,8 +203,8 @@ def test_beginning_waits_for_the_other_process(connections: Connections) -> None
             connection.execute("BEGIN IMMEDIATE")
         assert is_busy(error.value)
         threading.Timer(0.02, blocker.execute, ["ROLLBACK"]).start()
-        begin(connection)
-        connection.execute("ROLLBACK")
+        with transaction(connection):
+            pass
     blocker.close()
     connections.close()
 

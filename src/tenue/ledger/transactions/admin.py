@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from ...errors import refuse
 from ...privacy import Neighbours
-from ...privacy.loss import EpsilonDelta, decimal
+from ...privacy.loss import EpsilonDelta
+from ...text import exactly
 from ..composition import REPLACE
 from ..facts import (
     CapChanged,
@@ -24,7 +25,7 @@ from ..facts import (
     UnitStated,
     stored_caps,
 )
-from ..totals import EVERYONE, Source
+from ..totals import EVERYONE, Dataset, Source
 from .journal import Journal
 from .reserve import known_dataset
 
@@ -49,19 +50,19 @@ def open_dataset(
     facts: list[Fact] = []
     if held is None:
         facts.append(wanted)
-    else:
-        if wanted.neighbours != held.neighbours:
-            facts.append(_neighbours_changed(journal, name, wanted.neighbours))
-        if wanted.caps != held.caps:
-            facts.append(CapChanged(dataset=name, **stored_caps(*wanted.caps)))
-        if wanted.schema_digest != held.schema_digest:
-            facts.append(SchemaChanged(dataset=name, schema_digest=wanted.schema_digest))
-        if wanted.data_version != held.data_version:
-            facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
-    if individual != (None if held is None else held.individual_budget):
+        held = Dataset.of(wanted)
+    if wanted.neighbours != held.neighbours:
+        facts.append(_neighbours_changed(journal, name, wanted.neighbours))
+    if wanted.caps != held.caps:
+        facts.append(CapChanged(dataset=name, **stored_caps(*wanted.caps)))
+    if wanted.schema_digest != held.schema_digest:
+        facts.append(SchemaChanged(dataset=name, schema_digest=wanted.schema_digest))
+    if wanted.data_version != held.data_version:
+        facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
+    if individual != held.individual_budget:
         facts.append(IndividualCapped.at(name, individual))
-    if unit and unit != ("" if held is None else held.unit):
-        if held is not None and held.unit:
+    if unit and unit != held.unit:
+        if held.unit:
             _refuse_another_unit(journal, name, held.unit, unit)
         facts.append(UnitStated(dataset=name, unit=unit))
     if protocol != journal.totals.protocol(name):
@@ -76,14 +77,14 @@ def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) ->
     account = journal.totals.account(name, EVERYONE)
     same = before.partition(BY)[0] == unit.partition(BY)[0]
     if account.persons or (account.spent and not same):
-        spent = decimal(account.spent.epsilon)
+        spent = exactly(account.spent.epsilon)
         raise refuse("ledger.unit-changed", name=name, decimal=spent, before=before, unit=unit)
 
 
 def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> Fact:
     account = journal.totals.account(name, EVERYONE)
     if neighbours != REPLACE and account.spent:
-        raise refuse("ledger.neighbours-changed", name=name, decimal=decimal(account.spent.epsilon))
+        raise refuse("ledger.neighbours-changed", name=name, decimal=exactly(account.spent.epsilon))
     return NeighboursChanged(dataset=name, neighbours=neighbours)
 
 

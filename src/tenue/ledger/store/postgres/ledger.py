@@ -28,9 +28,9 @@ from ...results import Verification
 from ...transactions.journal import Journal
 from ...transactions.reserve import bury
 from ...transactions.writer import Request
-from ...verify import Anchor, inspect
-from ..sql_database import GONE, Database, Tabled, carry_out, check_head, new_secret
-from ..sql_tables import Connected, Tables
+from ...verify import Anchor, inspect, new_secret
+from ..sql_database import GONE, Database, Tabled, carry_out, check_head
+from ..sql_tables import KEPT, Connected, Tables
 from .address import Address, given_address
 from .session import Session, type_of
 
@@ -66,20 +66,9 @@ _COLUMNS = {
 }
 """The columns of each table: name, type, and whether a value is required (no `?`)."""
 
-_KEYS = {
-    "turn": "place",
-    "entry": "sequence",
-    "ticket": "sequence",
-    "answer": "sequence",
-    "dataset": "name",
-    "account": "dataset, analyst",
-    "person": "dataset, analyst, person",
-    "question": "dataset, name",
-    "release": "dataset, digest",
-    "protocol": "dataset",
-    "source": "dataset",
-    "seal": "name",
-}
+_KEYS = {"turn": "place", "entry": "sequence", "ticket": "sequence", "answer": "sequence"}
+_KEYS |= {table: ", ".join(columns[:keys]) for table, (keys, columns) in KEPT.items()}
+_KEYS["seal"] = "name"
 _INDEXES = (
     ("UNIQUE INDEX", "ticket_name", "ticket (name) WHERE outcome <> 2"),
     ("INDEX", "ticket_open", "ticket (sequence) WHERE outcome = 0"),

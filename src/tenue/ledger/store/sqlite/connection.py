@@ -124,6 +124,9 @@ def _locked(file: int) -> bool:
 
 # -- Connections, which are closed before a fork ---------------------------------------------------
 
+DURABLE = ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON")
+"""The settings with which a commit waits for the disk."""
+
 Role = Literal["write", "read", "inspect"]
 _ROLES: tuple[Role, ...] = ("write", "read", "inspect")
 
@@ -140,15 +143,10 @@ def is_busy(error: sqlite3.Error) -> bool:
     return code & 0xFF in _BUSY
 
 
-def begin(connection: sqlite3.Connection) -> None:
-    """Starts a write transaction, waiting for other processes as long as patience lasts."""
-    _patiently(connection, "BEGIN IMMEDIATE")
-
-
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Everything in the block, durably, or nothing of it."""
-    begin(connection)
+    """Everything in the block, durably, or nothing of it; waits for other processes to write."""
+    _patiently(connection, "BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
@@ -302,16 +300,14 @@ def _connect(path: str, role: Role) -> sqlite3.Connection:
             "trusted_schema = OFF",
             "cell_size_check = ON",
             "foreign_keys = OFF",
-            "synchronous = FULL",
-            "fullfsync = ON",
-            "checkpoint_fullfsync = ON",
+            *DURABLE,
         ):
             connection.execute(f"PRAGMA {pragma}")
         # SQLite does not wait by itself where two processes turn the log on at once
         if _patiently(connection, "PRAGMA journal_mode = WAL") != ("wal",):
             raise LedgerFault("the file system does not support SQLite's write-ahead log")
         if role == "write":
-            # `begin` waits with more even pauses than SQLite's growing ones
+            # `transaction` waits with more even pauses than SQLite's growing ones
             connection.execute("PRAGMA busy_timeout = 0")
         else:
             connection.execute("PRAGMA query_only = ON")

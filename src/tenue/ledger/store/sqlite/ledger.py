@@ -24,8 +24,8 @@ from ...fork import watch
 from ...results import Verification
 from ...transactions.journal import Journal
 from ...transactions.writer import Request
-from ...verify import Anchor, inspect
-from ..sql_database import GONE, Database, Tabled, carry_out, check_head, new_secret
+from ...verify import Anchor, inspect, new_secret
+from ..sql_database import GONE, Database, Tabled, carry_out, check_head
 from ..sql_tables import Tables
 from .connection import Connections, Owners, is_busy, keeper, transaction
 from .wal import WHOLE, announce, finish, has_log, state_of

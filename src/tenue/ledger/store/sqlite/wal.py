@@ -16,7 +16,7 @@ import os
 import sqlite3
 from contextlib import suppress
 
-from .connection import checkpoint, transaction
+from .connection import DURABLE, checkpoint, transaction
 
 WHOLE, ANNOUNCED, IN_USE = range(3)
 """The file is complete; the log says that the file is in use; so does the file itself."""
@@ -71,12 +71,7 @@ def _finish(path: str) -> None:
         return
     connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
-        for pragma in (
-            "locking_mode = EXCLUSIVE",
-            "synchronous = FULL",
-            "fullfsync = ON",
-            "checkpoint_fullfsync = ON",
-        ):
+        for pragma in ("locking_mode = EXCLUSIVE", *DURABLE):
             connection.execute(f"PRAGMA {pragma}")
         connection.execute("BEGIN IMMEDIATE")  # fails if another connection is open
         recorded = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'log'").fetchone()
