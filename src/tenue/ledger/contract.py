@@ -524,9 +524,13 @@ class Ledger(abc.ABC):
     def _inspect(self, anchor: Anchor | None) -> Verification:
         """The result of `verify`."""
 
-    @abc.abstractmethod
     def _hold_to(self, anchor: Anchor) -> None:
         """A fault unless the ledger continues `anchor`."""
+        missed = self._read(
+            lambda rows: anchor.missed_by(rows.head()[0], rows.link(anchor.entries))
+        )
+        if missed:
+            raise LedgerFault(missed)
 
 
 def _flight(reservation: Reservation) -> Flight:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable
-from typing import Protocol
 
 
-class Forkable(Protocol):
-    """An object that must change around a fork."""
+class Forkable:
+    """An object that is called around every fork, once it is watched."""
 
-    def before_fork(self) -> None: ...
-    def after_fork_in_parent(self) -> None: ...
-    def after_fork_in_child(self) -> None: ...
+    def before_fork(self) -> None:
+        """In the parent."""
+
+    def after_fork_in_parent(self) -> None:
+        """In the parent, also where the fork failed."""
+
+    def after_fork_in_child(self) -> None:
+        """In the child, which has no other thread."""
 
 
 _watched: weakref.WeakSet[Forkable] = weakref.WeakSet()
@@ -26,25 +29,6 @@ def watch(thing: Forkable) -> None:
     """Calls `thing` around every fork that Python makes, without keeping it alive."""
     with _turn:
         _watched.add(thing)
-
-
-class InChild:
-    """Calls a method in a forked child, as long as both this and the method's object live."""
-
-    def __init__(self, method: Callable[[], None]) -> None:
-        self._method = weakref.WeakMethod(method)
-        watch(self)
-
-    def before_fork(self) -> None:
-        pass
-
-    def after_fork_in_parent(self) -> None:
-        pass
-
-    def after_fork_in_child(self) -> None:
-        method = self._method()
-        if method is not None:
-            method()
 
 
 def _before() -> None:

@@ -44,6 +44,11 @@ class Dictionaries:
     def head(self) -> tuple[int, bytes]:
         return (self.entries[-1][0], self.entries[-1][2]) if self.entries else (0, facts.GENESIS)
 
+    def link(self, sequence: int) -> bytes | None:
+        if sequence == 0:
+            return facts.GENESIS
+        return self.entries[sequence - 1][2] if sequence <= len(self.entries) else None
+
     def datasets(self) -> list[str]:
         return sorted(self._books.datasets)
 

@@ -110,7 +110,7 @@ def test_a_child_begins_anew() -> None:
     flights = Flights()
     flights.opened(ONE)
     flights._turn.acquire()  # another thread of the parent had it
-    flights._in_child.after_fork_in_child()
+    flights.after_fork_in_child()
     assert not flights.is_own(ONE)
     assert not flights.signal(ONE).is_set()
 

@@ -80,15 +80,6 @@ class Memory(Ledger):
         with self._turn:
             return inspect(self._rows.lines(), self._rows.totals(), anchor)
 
-    def _hold_to(self, anchor: Anchor) -> None:
-        with self._turn:
-            entries = self._rows.entries
-            at = anchor.entries
-            link = facts.GENESIS if at == 0 else entries[at - 1][2] if at <= len(entries) else None
-            missed = anchor.missed_by(len(entries), link)
-        if missed:
-            raise LedgerFault(missed)
-
     def close(self) -> None:
         self._closed = True
 

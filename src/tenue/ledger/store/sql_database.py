@@ -140,11 +140,3 @@ class Tabled(Ledger):
 
     def _inspect(self, anchor: Anchor | None) -> Verification:
         return self._database.inspect(anchor)
-
-    def _hold_to(self, anchor: Anchor) -> None:
-        def look(rows: Tables) -> str:
-            return anchor.missed_by(rows.head()[0], rows.link(anchor.entries))
-
-        missed = self._database.read(look)
-        if missed:
-            raise LedgerFault(missed)

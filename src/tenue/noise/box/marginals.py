@@ -171,8 +171,6 @@ class Levels:
 class _Margin:
     """One component: a mixture of simple symmetric laws on [−r, r]."""
 
-    _below: Callable[[Real], Real]
-
     def __init__(self, levels: Levels, j: int, sensitivity: float) -> None:
         self.levels = levels
         self._radius = levels.radius(j) * sensitivity

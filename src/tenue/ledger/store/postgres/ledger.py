@@ -23,7 +23,7 @@ from psycopg import sql as compose
 from ....arguments import checked_call
 from ....errors import LedgerFault, refuse
 from ... import facts
-from ...fork import watch
+from ...fork import Forkable, watch
 from ...results import Verification
 from ...transactions.journal import Journal
 from ...transactions.reserve import bury
@@ -138,7 +138,7 @@ def check(connection: Connected, schema: str) -> None:
 T = TypeVar("T")
 
 
-class InServer(Database):
+class InServer(Database, Forkable):
     """A ledger's schema in use by this process: a session that writes, and one that reads."""
 
     def __init__(self, address: Address) -> None:

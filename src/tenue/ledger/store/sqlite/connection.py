@@ -30,6 +30,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from ....errors import LedgerFault
+from ...fork import Forkable, watch
 
 
 class Owners:
@@ -215,7 +216,7 @@ def _patiently(connection: sqlite3.Connection, statement: str) -> object:
         tries += 1
 
 
-class Connections:
+class Connections(Forkable):
     """At most one connection for each role, each used by one thread at a time, and a `keeper` for
     as long as there is any."""
 
@@ -226,6 +227,7 @@ class Connections:
         self._process = os.getpid()
         self._keeper: sqlite3.Connection | None = None
         self._keeping = threading.Lock()
+        watch(self)
 
     @contextmanager
     def take(self, role: Role) -> Iterator[sqlite3.Connection]:

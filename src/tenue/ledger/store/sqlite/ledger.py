@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from ....arguments import checked_call
 from ....errors import LedgerFault, refuse
 from ... import facts
-from ...fork import watch
+from ...fork import Forkable, watch
 from ...results import Verification
 from ...transactions.journal import Journal
 from ...transactions.writer import Request
@@ -135,7 +135,7 @@ T = TypeVar("T")
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # text that is not UTF-8 escapes as the latter
 
 
-class File(Database):
+class File(Database, Forkable):
     """A ledger file in use by this process."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -238,14 +238,7 @@ class File(Database):
         if not same:
             raise LedgerFault("the file was moved or replaced while in use")
 
-    def before_fork(self) -> None:
-        self._connections.before_fork()
-
-    def after_fork_in_parent(self) -> None:
-        self._connections.after_fork_in_parent()
-
     def after_fork_in_child(self) -> None:
-        self._connections.after_fork_in_child()
         self._owners.forget()
         self.writer.begin_anew()
 
