@@ -19,19 +19,10 @@ from ..arguments import checked_call
 from ..errors import Fault, LedgerFault, Refused, refuse
 from ..privacy import Certificate, Neighbours
 from ..privacy.loss import EpsilonDelta
+from . import facts
 from .canonical_text import given_text, readable
 from .composition import Charge, Column, given_neighbours
-from .facts import (
-    DatasetOpened,
-    Entry,
-    Fact,
-    ReleaseRegistered,
-    ReleaseWithdrawn,
-    RowsReleased,
-    SchemaChanged,
-    SourceValidated,
-    stored_caps,
-)
+from .facts import Entry
 from .results import Balance, Reservation, Verification, balance_of, balances_in_html
 from .totals import EVERYONE, OPEN, Shelf, Source, scoped, standing
 from .transactions import admin, reserve
@@ -104,7 +95,7 @@ class Ledger(abc.ABC):
         data_version: str = "",
         protocol: str = "",
         unit: str = "",
-    ) -> tuple[Fact, ...]:
+    ) -> tuple[facts.Fact, ...]:
         """Gives a data set its budget, or records what changed; returns the facts written.
 
         Spending belongs to the data set's name and survives every change. A change of neighbours
@@ -123,10 +114,10 @@ class Ledger(abc.ABC):
         """
         budget = EpsilonDelta.cap(total, total_delta, name="total")
         quota = None if per_analyst is None else EpsilonDelta.cap(per_analyst, name="per_analyst")
-        wanted = DatasetOpened(
+        wanted = facts.DatasetOpened(
             dataset=given_text(dataset, "dataset"),
             neighbours=given_neighbours(neighbours),
-            **stored_caps(*budget.stored, None if quota is None else quota.units),
+            **facts.stored_caps(*budget.stored, None if quota is None else quota.units),
             schema_digest=given_text(schema_digest, "schema_digest", empty=True),
             data_version=given_text(data_version, "data_version", empty=True),
         )
@@ -136,7 +127,7 @@ class Ledger(abc.ABC):
 
     def record_schema(self, dataset: str, schema_digest: str) -> None:
         """Records durably under which schema a data set is published."""
-        wanted = SchemaChanged(
+        wanted = facts.SchemaChanged(
             dataset=given_text(dataset, "dataset"),
             schema_digest=given_text(schema_digest, "schema_digest"),
         )
@@ -147,7 +138,7 @@ class Ledger(abc.ABC):
 
         Nothing is written if they are those of the last record. The record has no fact about rows.
         """
-        wanted = SourceValidated(
+        wanted = facts.SourceValidated(
             dataset=given_text(dataset, "dataset"),
             names="\n".join(map(readable, stamp.names)),
             size=stamp.size,
@@ -341,9 +332,13 @@ class Ledger(abc.ABC):
         digest = given_text(release_digest, "release_digest")
         how = given_text(method, "method")
         words = " ".join(given_text(mark, "marks") for mark in marks)
-        facts: dict[str, Any] = {"dataset": name, "release_digest": digest}
-        facts |= {"method": how, "override": bool(override)}
-        wanted = RowsReleased(marks=words, **facts) if words else ReleaseRegistered(**facts)
+        stated: dict[str, Any] = {"dataset": name, "release_digest": digest}
+        stated |= {"method": how, "override": bool(override)}
+        wanted = (
+            facts.RowsReleased(marks=words, **stated)
+            if words
+            else facts.ReleaseRegistered(**stated)
+        )
 
         def registered(journal: Journal) -> tuple[int, bool]:
             known = digest in journal.totals.releases_of(name)
@@ -374,7 +369,7 @@ class Ledger(abc.ABC):
             lambda rows: release_digest in standing(rows.releases(dataset))
         ):
             raise refuse("ledger.release-not-withdrawable")
-        wanted = ReleaseWithdrawn(
+        wanted = facts.ReleaseWithdrawn(
             dataset=given_text(dataset, "dataset"),
             release_digest=given_text(release_digest, "release_digest"),
             reason=given_text(reason, "reason"),
@@ -473,9 +468,8 @@ class Ledger(abc.ABC):
 
         Only the schema is sealed: compare the other sentences with those of the answer or release.
         """
-        found = given_certificate(certificate)
-        stated = (e for e in self._entries() if isinstance(e.fact, DatasetOpened | SchemaChanged))
-        return compared(found.schema_hash, stated, self._secret())
+        sealed_hash = given_certificate(certificate).schema_hash
+        return compared(sealed_hash, self._entries(), self._secret())
 
     @abc.abstractmethod
     def _secret(self) -> bytes:

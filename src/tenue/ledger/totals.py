@@ -15,28 +15,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from ..errors import LedgerFault
 from ..privacy import Neighbours
 from ..privacy.loss import NOTHING, EpsilonDelta
+from . import facts
 from .composition import REPLACE
-from .facts import (
-    Answered,
-    Asked,
-    CapChanged,
-    Caps,
-    DataChanged,
-    DatasetOpened,
-    Fact,
-    IndividualCapped,
-    NeighboursChanged,
-    ProtocolChanged,
-    ReleaseRegistered,
-    ReleaseWithdrawn,
-    Reserved,
-    Returned,
-    RowsReleased,
-    SchemaChanged,
-    SourceValidated,
-    Unanswered,
-    UnitStated,
-)
 
 K = TypeVar("K", bound=tuple[str, ...])
 V = TypeVar("V")
@@ -62,12 +42,12 @@ class Dataset(NamedTuple):
     unit: str = ""  # who is protected, in words; empty if not stated
 
     @classmethod
-    def of(cls, fact: DatasetOpened) -> Dataset:
+    def of(cls, fact: facts.DatasetOpened) -> Dataset:
         """What is in force for a new data set."""
         return cls(fact.neighbours, *fact.caps, fact.schema_digest, fact.data_version)
 
     @property
-    def caps(self) -> Caps:
+    def caps(self) -> facts.Caps:
         return self.total, self.total_delta, self.per_analyst
 
     @property
@@ -214,7 +194,7 @@ class Shelf(Protocol):
     def ticket_named(self, name: bytes) -> Ticket | None: ...
     def open_tickets(self) -> list[Ticket]: ...
     def tickets_cached(self, cache: bytes) -> list[Ticket]: ...
-    def reserved(self, sequence: int) -> Reserved: ...
+    def reserved(self, sequence: int) -> facts.Reserved: ...
     def answer(self, sequence: int) -> bytes: ...
     def head(self) -> tuple[int, bytes]: ...
     def link(self, sequence: int) -> bytes | None: ...
@@ -231,7 +211,7 @@ class Totals(Books):
         self.shelf = shelf
         self.tickets: dict[int, Ticket] = {}
         self.answers: dict[int, bytes] = {}
-        self._reserved: dict[int, Reserved] = {}
+        self._reserved: dict[int, facts.Reserved] = {}
         self._names: dict[bytes, int] = {}
         self._caches: dict[bytes, list[int]] = {}
         # the rows that every request of a batch looks at are fetched once
@@ -300,62 +280,62 @@ class Totals(Books):
             known[sequence] = self.tickets[sequence]
         return [ticket for ticket in known.values() if ticket.outcome in (OPEN, ANSWERED)]
 
-    def reserved(self, sequence: int) -> Reserved:
+    def reserved(self, sequence: int) -> facts.Reserved:
         return self._reserved.get(sequence) or self.shelf.reserved(sequence)
 
     def answer(self, sequence: int) -> bytes:
         known = self.answers.get(sequence)
         return self.shelf.answer(sequence) if known is None else known
 
-    def post(self, sequence: int, fact: Fact) -> None:
+    def post(self, sequence: int, fact: facts.Fact) -> None:
         """Changes the totals by `fact`, entry number `sequence`."""
         match fact:
-            case Reserved():
+            case facts.Reserved():
                 self._open(sequence, fact)
                 self._charge(fact, +1)
-            case Asked():
+            case facts.Asked():
                 pass  # changes no total
-            case Answered():
+            case facts.Answered():
                 self._settle(sequence, fact.reservation, ANSWERED)
-            case Unanswered():
+            case facts.Unanswered():
                 self._settle(sequence, fact.reservation, UNANSWERED)
-            case Returned():
+            case facts.Returned():
                 self._settle(sequence, fact.reservation, RETURNED)
                 # what was reserved before the neighbours changed was repriced with the rest and
                 # stays spent: the exact share of that sum is no longer known
                 if fact.reservation > self._known(fact.dataset).repriced:
                     self._charge(self.reserved(fact.reservation), -1)
-            case DatasetOpened():
+            case facts.DatasetOpened():
                 self.datasets[fact.dataset] = Dataset.of(fact)
-            case CapChanged():
+            case facts.CapChanged():
                 total, total_delta, each = fact.caps
                 caps = {"total": total, "total_delta": total_delta, "per_analyst": each}
                 self._change(fact.dataset, **caps)
-            case IndividualCapped():
+            case facts.IndividualCapped():
                 self._change(fact.dataset, individual=fact.cap)
-            case UnitStated():
+            case facts.UnitStated():
                 self._change(fact.dataset, unit=fact.unit)
-            case NeighboursChanged():
+            case facts.NeighboursChanged():
                 self._reprice(sequence, fact)
-            case ProtocolChanged():
+            case facts.ProtocolChanged():
                 self._known(fact.dataset)
                 self.protocols[fact.dataset] = fact.protocol
-            case SchemaChanged():
+            case facts.SchemaChanged():
                 self._change(fact.dataset, schema_digest=fact.schema_digest)
-            case DataChanged():
+            case facts.DataChanged():
                 self._change(fact.dataset, data_version=fact.data_version)
-            case SourceValidated():
+            case facts.SourceValidated():
                 self._known(fact.dataset)
                 self.sources[fact.dataset] = Source(fact.mark, fact.reading, fact.digest)
-            case ReleaseRegistered():
+            case facts.ReleaseRegistered():
                 self.releases[fact.dataset, fact.release_digest] = sequence
-            case RowsReleased():
+            case facts.RowsReleased():
                 self.releases[fact.dataset, fact.release_digest] = sequence
                 self.releases[EVERYONE, f"{sequence} {fact.marks}"] = sequence
-            case ReleaseWithdrawn():
+            case facts.ReleaseWithdrawn():
                 self._withdraw(sequence, fact)
 
-    def _withdraw(self, sequence: int, fact: ReleaseWithdrawn) -> None:
+    def _withdraw(self, sequence: int, fact: facts.ReleaseWithdrawn) -> None:
         registered = self.releases_of(fact.dataset).get(fact.release_digest)
         if registered is None:
             raise LedgerFault("a release was withdrawn that is not registered")
@@ -364,8 +344,8 @@ class Totals(Books):
             if at == registered:
                 self.releases[EVERYONE, marks] = -sequence
 
-    def _change(self, name: str, **facts: Any) -> None:
-        self.datasets[name] = self._known(name)._replace(**facts)
+    def _change(self, name: str, **changes: Any) -> None:
+        self.datasets[name] = self._known(name)._replace(**changes)
 
     def _known(self, name: str) -> Dataset:
         dataset = self.dataset(name)
@@ -373,7 +353,7 @@ class Totals(Books):
             raise LedgerFault(f"a fact speaks of `{name}`, which was never opened")
         return dataset
 
-    def _open(self, sequence: int, fact: Reserved) -> None:
+    def _open(self, sequence: int, fact: facts.Reserved) -> None:
         name = scoped(fact.key, fact.dataset, fact.analyst)
         cache = scoped(fact.cache_key, fact.dataset)
         self.tickets[sequence] = Ticket(sequence, name, cache, fact.owner)
@@ -389,7 +369,7 @@ class Totals(Books):
             raise LedgerFault(f"entry {sequence} settles {reservation}, which is not open")
         self.tickets[reservation] = ticket._replace(outcome=outcome, settled=sequence)
 
-    def _charge(self, fact: Reserved, sign: int) -> None:
+    def _charge(self, fact: facts.Reserved, sign: int) -> None:
         name = fact.dataset
         dataset = self._known(name)
         if fact.column == "individual":
@@ -429,7 +409,7 @@ class Totals(Books):
             most = most.most(person.spent)
         return most
 
-    def _reprice(self, sequence: int, fact: NeighboursChanged) -> None:
+    def _reprice(self, sequence: int, fact: facts.NeighboursChanged) -> None:
         """Under replace, every past answer proved under add-or-remove counts twice.
 
         Sound because each past answer is priced anew by `under_replace`: epsilon doubles,

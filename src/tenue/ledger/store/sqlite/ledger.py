@@ -14,6 +14,7 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -326,12 +327,9 @@ def _application(connection: sqlite3.Connection) -> tuple[int, int]:
 
 @functools.cache
 def _expected_schema() -> list[tuple[object, ...]]:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         create(connection)
         return schema_of(connection)
-    finally:
-        connection.close()
 
 
 def _check_layout(connection: sqlite3.Connection) -> None:

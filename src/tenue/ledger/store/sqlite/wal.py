@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from .connection import DURABLE, checkpoint, transaction
 
@@ -69,8 +69,7 @@ def finish(path: str) -> None:
 def _finish(path: str) -> None:
     if not os.path.exists(path):
         return
-    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-    try:
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
         for pragma in ("locking_mode = EXCLUSIVE", *DURABLE):
             connection.execute(f"PRAGMA {pragma}")
         connection.execute("BEGIN IMMEDIATE")  # fails if another connection is open
@@ -84,5 +83,3 @@ def _finish(path: str) -> None:
             checkpoint(connection)
         with suppress(FileNotFoundError):
             os.unlink(f"{path}-shm")
-    finally:
-        connection.close()
