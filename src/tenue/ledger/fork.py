@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Callable
 
 
 class Forkable:
@@ -38,20 +39,15 @@ def _before() -> None:
         thing.before_fork()
 
 
-def _after_in_parent() -> None:
+def _after(call: Callable[[Forkable], None]) -> None:
     for thing in _forking:
-        thing.after_fork_in_parent()
-    _forking.clear()
-    _turn.release()
-
-
-def _after_in_child() -> None:
-    for thing in _forking:
-        thing.after_fork_in_child()
+        call(thing)
     _forking.clear()
     _turn.release()
 
 
 os.register_at_fork(
-    before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
+    before=_before,
+    after_in_parent=lambda: _after(lambda thing: thing.after_fork_in_parent()),
+    after_in_child=lambda: _after(lambda thing: thing.after_fork_in_child()),
 )

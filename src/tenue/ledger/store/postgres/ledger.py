@@ -340,11 +340,7 @@ class Postgres(Tabled):
 
     @checked_call
     def __init__(
-        self,
-        address: str,
-        *,
-        anchor: str | os.PathLike[str] | None = None,
-        make: bool = True,
+        self, address: str, *, anchor: str | os.PathLike[str] | None = None, make: bool = True
     ) -> None:
         database = self._database = InServer(given_address(address))
         # also at exit; the database has no reference to this object, which can be collected

@@ -118,8 +118,7 @@ def upgrade(connection: sqlite3.Connection, version: int) -> None:
 def keep_secret(connection: sqlite3.Connection, secret: bytes) -> None:
     """Stores the key of a ledger, with a digest that reveals damage to it."""
     connection.execute(
-        "INSERT INTO seal VALUES ('certificates', ?, ?)",
-        (secret, hashlib.sha256(secret).digest()),
+        "INSERT INTO seal VALUES ('certificates', ?, ?)", (secret, hashlib.sha256(secret).digest())
     )
 
 
