@@ -214,7 +214,7 @@ class Dataset(Forkable):
         _parents.append(before)
         return engine
 
-    def after_fork_in_child(self) -> None:
+    def _after_fork_in_child(self) -> None:
         self._turn = threading.Lock()
         self._inherited = True
         self.plans.begin_anew()

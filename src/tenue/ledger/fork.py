@@ -11,13 +11,13 @@ from collections.abc import Callable
 class Forkable:
     """An object that is called around every fork, once it is watched."""
 
-    def before_fork(self) -> None:
+    def _before_fork(self) -> None:
         """In the parent."""
 
-    def after_fork_in_parent(self) -> None:
+    def _after_fork_in_parent(self) -> None:
         """In the parent, also where the fork failed."""
 
-    def after_fork_in_child(self) -> None:
+    def _after_fork_in_child(self) -> None:
         """In the child, which has no other thread."""
 
 
@@ -36,7 +36,7 @@ def _before() -> None:
     _turn.acquire()
     _forking[:] = list(_watched)
     for thing in _forking:
-        thing.before_fork()
+        thing._before_fork()
 
 
 def _after(call: Callable[[Forkable], None]) -> None:
@@ -48,6 +48,6 @@ def _after(call: Callable[[Forkable], None]) -> None:
 
 os.register_at_fork(
     before=_before,
-    after_in_parent=lambda: _after(lambda thing: thing.after_fork_in_parent()),
-    after_in_child=lambda: _after(lambda thing: thing.after_fork_in_child()),
+    after_in_parent=lambda: _after(lambda thing: thing._after_fork_in_parent()),
+    after_in_child=lambda: _after(lambda thing: thing._after_fork_in_child()),
 )

@@ -35,7 +35,7 @@ class Flights(Forkable):
     """The reservations in flight that this process opened or waits for."""
 
     def __init__(self) -> None:
-        self.after_fork_in_child()
+        self._after_fork_in_child()
         watch(self)
 
     def opened(self, flight: Flight) -> None:
@@ -63,7 +63,7 @@ class Flights(Forkable):
                 found = self._signals[flight] = threading.Event()
             return found
 
-    def after_fork_in_child(self) -> None:
+    def _after_fork_in_child(self) -> None:
         """Begins anew: the parent's flights belong to another owner."""
         self._turn = threading.Lock()
         self._openers: dict[Flight, weakref.ref[threading.Thread]] = {}

@@ -287,15 +287,15 @@ class InServer(Database, Forkable):
         if session is not None:
             session.close()
 
-    def before_fork(self) -> None:
+    def _before_fork(self) -> None:
         for lock in self._locks.values():
             lock.acquire()
 
-    def after_fork_in_parent(self) -> None:
+    def _after_fork_in_parent(self) -> None:
         for lock in self._locks.values():
             lock.release()
 
-    def after_fork_in_child(self) -> None:
+    def _after_fork_in_child(self) -> None:
         self._inherited = self._sessions  # closing them would end the parent's
         self._begin_anew()
         self.writer.begin_anew()

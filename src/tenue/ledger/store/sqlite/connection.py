@@ -277,17 +277,17 @@ class Connections(Forkable):
             with suppress(sqlite3.Error):
                 connection.close()
 
-    def before_fork(self) -> None:
+    def _before_fork(self) -> None:
         for role in _ROLES:
             self._locks[role].acquire()
             self._shut(role)
         self._let_go()
 
-    def after_fork_in_parent(self) -> None:
+    def _after_fork_in_parent(self) -> None:
         for role in _ROLES:
             self._locks[role].release()
 
-    def after_fork_in_child(self) -> None:
+    def _after_fork_in_child(self) -> None:
         self._locks = {role: threading.Lock() for role in _ROLES}
         self._keeping = threading.Lock()
         self._process = os.getpid()

@@ -238,7 +238,7 @@ class File(Database, Forkable):
         if not same:
             raise LedgerFault("the file was moved or replaced while in use")
 
-    def after_fork_in_child(self) -> None:
+    def _after_fork_in_child(self) -> None:
         self._owners.forget()
         self.writer.begin_anew()
 
