@@ -23,7 +23,7 @@ from ..engine.source.location import ledger_places
 from ..errors import InvalidTable, refuse
 from ..ledger.canonical_text import given_text
 from ..ledger.contract import Ledger
-from ..ledger.fork import InChild
+from ..ledger.fork import Forkable, watch
 from ..ledger.locate import NOWHERE, Place, given_ledger
 from ..ledger.totals import Source
 from ..privacy import checked_neighbours
@@ -107,7 +107,7 @@ def open_dataset(
     return _open(source, schema, ledger, holder=True)
 
 
-class Dataset:
+class Dataset(Forkable):
     """A protected table, open for sessions of any number of analysts.
 
     Sessions are cheap and may be used from any number of threads at once; the engine measures one
@@ -141,7 +141,7 @@ class Dataset:
         self._closed = False
         self._inherited = False
         self._turn = threading.Lock()
-        self._in_child = InChild(self._begin_anew)
+        watch(self)
 
     @property
     def engine(self) -> Engine:
@@ -206,7 +206,7 @@ class Dataset:
         _parents.append(before)
         return engine
 
-    def _begin_anew(self) -> None:
+    def _after_fork_in_child(self) -> None:
         self._turn = threading.Lock()
         self._inherited = True
 

@@ -15,7 +15,7 @@ most fall·Δ, hence fall = ε/Δ. That holds for one unit more or less, not for
 The candidates are all grid points v between the bounds, and their scores −min(s(v), reach). Scores
 are constant between two rows' values, so points are counted by intervals, never one by one, and a
 grid of 10^9 points costs no more than the rows. Beyond the reach of the mechanism
-(`exponential_mechanism.py`) rows need not be read.
+rows need not be read.
 """
 
 from __future__ import annotations

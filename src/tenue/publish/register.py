@@ -28,8 +28,8 @@ from ..ledger.composition import charge
 from ..ledger.contract import Ledger
 from ..ledger.locate import NOWHERE, Place, Where, ledger_place
 from ..privacy import Certificate, checked_neighbours
-from ..privacy.loss import decimal
 from ..schema import Schema
+from ..text import exactly
 from .methods.contract import SECOND, Method
 from .save import Draft, Report
 from .table.parquet_output import WrittenTable
@@ -165,11 +165,11 @@ def _over_budget(name: str, price: Fraction, over: OverBudget) -> Refused:
     again = "Hand out an earlier release again"
     return refuse(
         "publish.release-over-budget",
-        price=decimal(price),
-        left=decimal(left) if left else "nothing",
+        price=exactly(price),
+        left=exactly(left) if left else "nothing",
         name=name,
         whose=whose,
-        way_out=f"Publish with epsilon at most {decimal(left)}" if left else again,
+        way_out=f"Publish with epsilon at most {exactly(left)}" if left else again,
         more="`per_analyst`" if quota else "`total`",
         cost=price,
         remaining=left,

@@ -420,7 +420,7 @@ class Child:
     def __init__(self, data: Dataset) -> None:
         self.parents = data.engine
         data._turn.acquire()  # another thread of the parent had it
-        data._in_child.after_fork_in_child()
+        data._after_fork_in_child()
 
 
 def test_a_child_has_an_engine_of_its_own(data: Dataset) -> None:

@@ -94,8 +94,6 @@ def _mean_size(c: float, d: float) -> float:
     return float(np.abs(c * u[:, None] + d * u[None, :]).mean())
 
 
-# -- Noise shaped to many answers at once ----------------------------------------------------------
-
 Signs = Literal["any", "same"]
 
 # Counting the balls of uneven sensitivities takes a while for each core that is tried.

@@ -71,11 +71,7 @@ class DraftColumn:
 
 @checked_call
 def draft(
-    columns: Iterable[DraftColumn],
-    *,
-    name: str,
-    source: str | None = None,
-    purpose: str = "both",
+    columns: Iterable[DraftColumn], *, name: str, source: str | None = None, purpose: str = "both"
 ) -> str:
     """A TOML schema with comments, and a marked blank for every decision of the holder.
 
