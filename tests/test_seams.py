@@ -239,7 +239,7 @@ def units_in(text: str) -> list[str]:
 
 def test_only_losses_and_what_is_stored_know_the_units_of_a_price() -> None:
     found = {module_of(path) for path in FILES if units_in(path.read_text())}
-    assert found - {"engine.duckdb.dialect"} == set(KNOW_THE_UNITS), "speak of a loss instead"
+    assert found - {"engine.duckdb.dialect"} == set(KNOW_THE_UNITS), "speak of a Loss instead"
 
 
 @pytest.mark.parametrize(

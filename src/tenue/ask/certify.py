@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..privacy import Certificate
 from ..privacy.certificate import ONE_RECORD, STREAM
 from ..privacy.certificate import certify as certified
-from ..privacy.loss import EpsilonDelta
+from ..privacy.loss import Loss
 from ..schema import Schema
 from ..schema.table import RECORD
 from .aggregates.noise import NOISE_SOURCES
@@ -50,7 +50,7 @@ def certify(plan: Plan, schema: Schema, seal: str = "") -> Certificate:
 
 
 def certify_together(
-    plans: Sequence[Plan], sql: str, price: EpsilonDelta, schema: Schema, seal: str = ""
+    plans: Sequence[Plan], sql: str, price: Loss, schema: Schema, seal: str = ""
 ) -> Certificate:
     """The promise of several plans that are paid for at once; they may share a draw."""
     apart = {tuple(map(id, plan.strategy.draws)): plan for plan in reversed(plans)}

@@ -12,7 +12,7 @@ from ..arguments import Number, exact, flag, law_epsilon
 from ..engine.contract import Engine
 from ..errors import refuse
 from ..privacy import Neighbours
-from ..privacy.loss import SMALLEST, EpsilonDelta
+from ..privacy.loss import SMALLEST, EpsilonDelta, Loss
 from ..schema import Schema
 from ..text import exactly
 from ..version import LAYOUT
@@ -107,7 +107,7 @@ class Inquiry(Generic[T]):
     person, column, question_name, times: as the ledger's `Charge` and `reserve` take them.
     """
 
-    price: EpsilonDelta
+    price: Loss
     identity: str
     asked: str
     draw: Callable[[Engine], bytes]

@@ -21,7 +21,7 @@ from typing import Literal
 from ..arguments import checked_call, whole
 from ..errors import nearest, refuse
 from ..privacy import Neighbours
-from ..privacy.loss import EpsilonDelta, check_price
+from ..privacy.loss import EpsilonDelta, Loss, check_price
 from .canonical_text import given_text
 
 Column = Literal["dp", "individual"]
@@ -44,7 +44,7 @@ class Charge:
     """The price of one answer, as its mechanism's proof states it.
 
     Guarantee
-        These integers are debited, after `EpsilonDelta.under`; the same `nano` drove the law.
+        These integers are debited, after `Loss.under`; the same `nano` must have driven the law.
 
     Parameters
         nano: epsilon in nano-epsilon, at least 1.
@@ -94,13 +94,13 @@ class Charge:
         return EpsilonDelta(self.nano, self.atto)
 
 
-def charge(price: EpsilonDelta, neighbours: Neighbours, person: str | None = None) -> Charge:
+def charge(price: Loss, neighbours: Neighbours, person: str | None = None) -> Charge:
     """The charge of a price, whose proof holds under these neighbours."""
     return Charge(*price.stored, neighbours, person)
 
 
 def charge_in(ledger: Neighbours, answer: Neighbours, nano: int) -> int:
-    """What an epsilon proved under `answer` counts in a ledger kept under `ledger`.
+    """What an epsilon proved under `answer` counts in a ledger kept under `ledger`: `Loss.under`.
 
     Example
         >>> charge_in("replace", "add-or-remove", 3), charge_in("replace", "replace", 3)
@@ -110,7 +110,7 @@ def charge_in(ledger: Neighbours, answer: Neighbours, nano: int) -> int:
 
 
 def delta_in(ledger: Neighbours, answer: Neighbours, nano: int, atto: int) -> int:
-    """What a delta counts there, in atto-delta, rounded up and never above 1.
+    """What a delta counts, in atto-delta, rounded up and never above 1: `Loss.under`.
 
     Example
         >>> delta_in("replace", "add-or-remove", 10**9, 1000)

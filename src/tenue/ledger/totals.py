@@ -412,7 +412,7 @@ class Totals(Books):
     def _reprice(self, sequence: int, fact: facts.NeighboursChanged) -> None:
         """Under replace, every past answer proved under add-or-remove counts twice.
 
-        Sound because each past answer is priced anew by `under_replace`: epsilon doubles,
+        Sound because each past answer is priced anew by `Loss.under_replace`: epsilon doubles,
         which commutes with sums and maxima, and delta * (1 + e**epsilon) is at most
         delta * (1 + e**widest). Back to add-or-remove nothing is given back.
         """

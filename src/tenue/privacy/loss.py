@@ -13,12 +13,13 @@ Source
 
 from __future__ import annotations
 
+import abc
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from ..arguments import above_zero, exact
 from ..errors import refuse
@@ -33,12 +34,110 @@ LARGEST = 10**15
 """The largest price or budget in nano-epsilon: a promise of epsilon above a million is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpsilonDelta:
+class Loss(abc.ABC):
     """An amount of privacy: the price of an answer, what was spent, a budget, what is left of it.
 
-    It is of ε, or of ε and δ, in whole units. Losses under one relation of neighbours add up and
-    compare. `<=` holds if every part is at most the other's, a partial order.
+    Losses of one kind, under one relation of neighbours, add up and compare. `<=` holds if every
+    part is at most the other's, a partial order.
+    """
+
+    __slots__ = ()
+
+    # -- composition ---------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def __add__(self, other: Self) -> Self:
+        """Both, about the same units: sequential composition."""
+
+    @abc.abstractmethod
+    def __sub__(self, other: Self) -> Self:
+        """Less a part of it: a price that is refunded, or paid from a larger one."""
+
+    @abc.abstractmethod
+    def __mul__(self, times: int) -> Self:
+        """The same loss, `times` times."""
+
+    def __rmul__(self, times: int) -> Self:
+        return self * times
+
+    @abc.abstractmethod
+    def __floordiv__(self, shares: int) -> Self:
+        """The largest loss that fits `shares` times."""
+
+    @abc.abstractmethod
+    def most(self, other: Self) -> Self:
+        """Either, about different individuals: the maximum of each part (parallel composition)."""
+
+    @abc.abstractmethod
+    def under_replace(self, widest: Self | None = None) -> Self:
+        """The loss under replace of one proved under add-or-remove.
+
+        widest: of a sum, its largest summand; None for a single loss.
+        """
+
+    @abc.abstractmethod
+    def largest(self, proved: Neighbours, kept: Neighbours) -> Self:
+        """The largest price, proved under `proved`, that fits this budget, kept under `kept`."""
+
+    def under(self, proved: Neighbours, kept: Neighbours) -> Self:
+        """What a loss proved under `proved` counts where neighbours are `kept`.
+
+        To replace a record is to remove one and to add another, hence `under_replace`. The converse
+        does not hold: a sum over values in [1000, 1001] with sensitivity 1 under replace moves by
+        1001 when a record leaves, and the number of records is free under replace only. Such an
+        answer is refused.
+        """
+        if proved == kept:
+            return self
+        if kept == "replace":
+            return self.under_replace()
+        raise refuse("privacy.answer-under-replace")
+
+    # -- comparison ----------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def __le__(self, cap: Self) -> bool:
+        """Whether no part is above that of the cap."""
+
+    def __lt__(self, cap: Self) -> bool:
+        return self <= cap and self != cap
+
+    @abc.abstractmethod
+    def __bool__(self) -> bool:
+        """Whether anything is lost."""
+
+    @abc.abstractmethod
+    def room(self, spent: Self, spared: Self) -> Self:
+        """What is left of this cap, part by part and never below zero.
+
+        spared: how much less a further question costs, when it is about a person on whom less was
+            spent than on another. Nothing is left of a cap that was lowered below what is spent.
+        """
+
+    # -- what it means -------------------------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def epsilon(self) -> Fraction:
+        """The epsilon of the largest pure answer that it pays for."""
+
+    @abc.abstractmethod
+    def promise(self) -> Promise:
+        """What a mechanism of this loss promises."""
+
+    @property
+    @abc.abstractmethod
+    def stored(self) -> tuple[int, int]:
+        """Its parts as the ledger stores them."""
+
+    @abc.abstractmethod
+    def to_dict(self) -> dict[str, str]:
+        """Its parts by name, exactly, as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonDelta(Loss):
+    """A loss of ε, or of ε and δ, in whole units.
 
     Example
         >>> half = EpsilonDelta.of(0.5)
@@ -80,25 +179,19 @@ class EpsilonDelta:
         return cls(nano, math.floor(_probability(delta, f"{name}_delta") * ATTO))
 
     def __add__(self, other: EpsilonDelta) -> EpsilonDelta:
-        """Both, about the same units: sequential composition."""
         if not isinstance(other, EpsilonDelta):
             return NotImplemented
         return EpsilonDelta(self.nano + other.nano, self.atto + other.atto)
 
     def __sub__(self, other: EpsilonDelta) -> EpsilonDelta:
-        """Less a part of it: a price that is refunded, or paid from a larger one."""
         if not isinstance(other, EpsilonDelta):
             return NotImplemented
         return EpsilonDelta(self.nano - other.nano, self.atto - other.atto)
 
     def __mul__(self, times: int) -> EpsilonDelta:
-        """The same loss, `times` times."""
         return EpsilonDelta(self.nano * times, self.atto * times)
 
-    __rmul__ = __mul__
-
     def __floordiv__(self, shares: int) -> EpsilonDelta:
-        """The largest loss that fits `shares` times."""
         return EpsilonDelta(self.nano // shares, self.atto // shares)
 
     def part(self, share: Fraction | float) -> EpsilonDelta:
@@ -111,14 +204,10 @@ class EpsilonDelta:
         return [EpsilonDelta(int(self.nano * weight / total)) for weight in weights]
 
     def most(self, other: EpsilonDelta) -> EpsilonDelta:
-        """Either, about different individuals: the maximum of each part (parallel composition)."""
         return EpsilonDelta(max(self.nano, other.nano), max(self.atto, other.atto))
 
     def under_replace(self, widest: EpsilonDelta | None = None) -> EpsilonDelta:
-        """The loss under replace of one proved under add-or-remove: (2ε, δ(1 + e^ε)), rounded up,
-        δ never above 1.
-
-        widest: of a sum, its largest summand, whose ε counts; None for a single loss.
+        """(2ε, δ(1 + e^ε)), rounded up, δ never above 1; of a sum with the ε of the widest.
 
         Example
             >>> EpsilonDelta(10**9, 1000).under_replace()
@@ -129,43 +218,18 @@ class EpsilonDelta:
         return EpsilonDelta(2 * self.nano, atto)
 
     def largest(self, proved: Neighbours, kept: Neighbours) -> EpsilonDelta:
-        """The largest pure price, proved under `proved`, that fits this budget, kept under `kept`;
-        with a delta it may be less."""
+        """The largest epsilon; with a delta it may be less."""
         return EpsilonDelta(self.nano if proved == kept else self.nano // 2)
 
-    def under(self, proved: Neighbours, kept: Neighbours) -> EpsilonDelta:
-        """What a loss proved under `proved` counts where neighbours are `kept`.
-
-        To replace a record is to remove one and to add another, hence `under_replace`. The converse
-        does not hold: a sum over values in [1000, 1001] with sensitivity 1 under replace moves by
-        1001 when a record leaves, and the number of records is free under replace only. Such an
-        answer is refused.
-        """
-        if proved == kept:
-            return self
-        if kept == "replace":
-            return self.under_replace()
-        raise refuse("privacy.answer-under-replace")
-
     def __le__(self, cap: EpsilonDelta) -> bool:
-        """Whether no part is above that of the cap."""
         if not isinstance(cap, EpsilonDelta):
             return NotImplemented
         return self.nano <= cap.nano and self.atto <= cap.atto
-
-    def __lt__(self, cap: EpsilonDelta) -> bool:
-        return self <= cap and self != cap
 
     def __bool__(self) -> bool:
         return self.nano > 0 or self.atto > 0
 
     def room(self, spent: EpsilonDelta, spared: EpsilonDelta) -> EpsilonDelta:
-        """What is left of this cap, part by part and never below zero.
-
-        spared: how much less a further question costs, when it is about a person on whom less was
-            spent than on another. Nothing is left of a cap that was lowered below what is spent.
-        """
-
         def left(cap: int, spent: int, spared: int) -> int:
             return max(0, cap - spent + spared) if spent <= cap else 0
 
@@ -175,7 +239,6 @@ class EpsilonDelta:
 
     @property
     def epsilon(self) -> Fraction:
-        """The epsilon of the largest pure answer that it pays for."""
         return Fraction(self.nano, NANO)
 
     @property
@@ -193,16 +256,13 @@ class EpsilonDelta:
         return self.nano
 
     def promise(self) -> Promise:
-        """What a mechanism of this loss promises."""
         return Approximate(self.epsilon, self.delta) if self.atto else Pure(self.epsilon)
 
     @property
     def stored(self) -> tuple[int, int]:
-        """Its parts as the ledger stores them."""
         return self.nano, self.atto
 
     def to_dict(self) -> dict[str, str]:
-        """Its parts by name, exactly, as text."""
         written = {"epsilon": exactly(self.epsilon)}
         return {**written, "delta": exactly(self.delta)} if self.atto else written
 

@@ -1,7 +1,7 @@
 """What can be promised, and to whom.
 
 A promise is a value. The certificate of an answer or a release says how the promise is kept and
-what is not promised. Its price, in the whole units of a ledger, is a loss (`privacy.loss`), which
+what is not promised. Its price, in the whole units of a ledger, is a `Loss` (`privacy.loss`), which
 is never added to a promise.
 """
 
