@@ -250,12 +250,12 @@ def test_an_ordered_child_leans_by_its_parents() -> None:
     """Parent and child are one number in four groups; taken for a category, the child is spread
     evenly inside its group."""
     wide = Margin(np.arange(401), np.full(400, 1 / 400))
-    parts = [Binning(wide, np.repeat(np.arange(4), 100))] * 2
     table = np.array([[70.0, 25, 5, 0], [25, 45, 25, 5], [5, 25, 45, 25], [0, 5, 25, 70]]) * 100
     made = np.stack([np.zeros(40_000, np.int64), np.arange(40_000) % 400], axis=1)
     found = {}
     for ordered in (True, False):
-        child = Conditional(Family(0, (1,)), parts, table, ordered).column(made, 40_000, Seeded(4))
+        parts = [Binning(wide, np.repeat(np.arange(4), 100), ordered=ordered)] * 2
+        child = Conditional(Family(0, (1,)), parts, table).column(made, 40_000, Seeded(4))
         seen, *_ = np.histogram2d(child, made[:, 1], bins=4)
         assert np.abs(seen - table).max() < 30
         found[ordered] = np.corrcoef(child, made[:, 1])[0, 1]

@@ -34,9 +34,7 @@ from tenue.publish.synthetic.independent_columns import (
     budgets,
     has_counts,
     margin_error,
-    margins_error,
     private_column,
-    shares,
 )
 from tenue.publish.table.input_table import read_original
 from tenue.schema import Schema
@@ -329,18 +327,18 @@ def test_few_totals_make_a_long_interval_surer() -> None:
 
 
 def test_columns_share_by_roots_exactly() -> None:
-    found = shares([AXES["ill"], AXES["few"], AXES["many"], AXES["job"]])
+    found = budgets(Domain((AXES["ill"], AXES["few"], AXES["many"], AXES["job"])), Fraction(1))
     assert sum(found) == 1
     assert found[2] == found[3] > found[1] > found[0]
     assert float(found[2] / found[0]) == pytest.approx(32**0.5, rel=1e-3)
 
 
 def test_categories_that_are_counted_again_have_half() -> None:
-    axes = [AXES["many"], AXES["job"]]
-    found = shares(axes, again=True)
+    pair = Domain((AXES["many"], AXES["job"]))
+    found = budgets(pair, Fraction(1), again=True)
     assert sum(found) == 1
-    assert found == (Fraction(2, 3), Fraction(1, 3))
-    assert shares(axes) == (Fraction(1, 2), Fraction(1, 2))
+    assert found == [Fraction(2, 3), Fraction(1, 3)]
+    assert budgets(pair, Fraction(1)) == [Fraction(1, 2), Fraction(1, 2)]
 
 
 def test_more_budget_means_less_error() -> None:
@@ -434,7 +432,8 @@ def test_budgets_sum_to_epsilon_and_errors_are_said() -> None:
     shape = categories(2, 50)
     assert sum(budgets(shape, Fraction(7, 10))) == Fraction(7, 10)
     way = Columns.planned(shape, 1000, Fraction(1))
-    assert way.expected_error == margins_error(shape, 1000, Fraction(1)) > 0
+    errors = [margin_error(axis, 1000, budget) for axis, budget in way.spent]
+    assert way.expected_error == np.mean(errors) > 0
     assert list(way.parameters) == ["column c0", "column c1"]
     assert way.parameters["column c1"].startswith("A noisy count of each value, for epsilon 0.83")
     assert way.limits

@@ -28,9 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Fault
+from ..table.cells import Numbers
 from .closeness_ratio import ratio_of_counts
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

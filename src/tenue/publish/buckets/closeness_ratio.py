@@ -11,14 +11,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...evaluate.factorize import Codes
 from ...evaluate.one_table.closeness import ratio
 from ...evaluate.one_table.count import Counts, Groups, counted
-from .column import buckets_for
-
-Numbers = NDArray[np.int64]
+from .column import Numbers, buckets_for
 
 
 def ratio_of(groups: Numbers, buckets: Numbers) -> Fraction | None:

@@ -20,10 +20,8 @@ from . import mdav_reference
 from .exact_means import enough_rows
 from .individual_ranking import univariate_mdav
 from .mdav_reference import Euclidean, Rows, Space, farthest, nearest, without
-from .mixed_records import Mixed, Records, kinds_of, placed
+from .mixed_records import Mixed, Numbers, Records, kinds_of, placed
 from .partition import Partition
-
-Numbers = NDArray[np.int64]
 
 
 def mdav_of_duplicates(space: Space, kinds: Numbers, k: int) -> Numbers:

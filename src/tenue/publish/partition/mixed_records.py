@@ -93,6 +93,15 @@ class Semantic:
     meaning: Meaning
     codes: Numbers
 
+    def centres(self, groups: Numbers) -> Semantic:
+        """The centre of each group of records; -1 means no group."""
+        kept, many, kinds = groups >= 0, int(groups.max()) + 1, self.meaning.occurring.size
+        places = groups[kept] * kinds + self.codes[kept]
+        counts = np.bincount(places, minlength=many * kinds).reshape(many, kinds)
+        occurring, codes = np.unique(self.meaning.middle(counts), return_inverse=True)
+        meaning = Meaning(self.meaning.taxonomy, occurring)
+        return Semantic(meaning, codes.astype(np.int64).reshape(-1))
+
 
 @dataclass(frozen=True, eq=False)
 class Records:
@@ -147,16 +156,7 @@ class Mixed:
         return total
 
     def centres(self, labels: NDArray[np.int64]) -> Mixed:
-        kept = np.flatnonzero(labels >= 0)
-        groups = int(labels.max()) + 1
-        semantic = []
-        for column in self._semantic:
-            kinds = column.meaning.occurring.size
-            places = labels[kept] * kinds + column.codes[kept]
-            counts = np.bincount(places, minlength=groups * kinds).reshape(groups, kinds)
-            occurring, codes = np.unique(column.meaning.middle(counts), return_inverse=True)
-            meaning = Meaning(column.meaning.taxonomy, occurring)
-            semantic.append(Semantic(meaning, codes.astype(np.int64)))
+        semantic = [column.centres(labels) for column in self._semantic]
         return Mixed(self._numbers.centres(labels).points, semantic)
 
 

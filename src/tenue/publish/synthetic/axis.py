@@ -27,9 +27,8 @@ from ...errors import refuse
 from ...schema import Category
 from ...sensitivity import chain
 from ...taxonomy import DISTANCE_STEPS, Taxonomy
+from ..table.cells import Numbers
 from .domain import Axis, Domain, Places
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

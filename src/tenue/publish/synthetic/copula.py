@@ -25,7 +25,7 @@ from ...noise.source import Source
 from ...text import exactly, many
 from .counts import Counts, Weights, noisy, uniforms
 from .domain import Domain, Places
-from .independent_columns import ColumnsFirst, Margin, private_margins
+from .independent_columns import ColumnsFirst, Margin
 
 MOST_FOR_PAIRS = Fraction(12, 100)
 """The part of epsilon for the counts of pairs, at most."""
@@ -100,7 +100,7 @@ class Copula(ColumnsFirst):
         return min(super().least_epsilon, self.pairs_epsilon)
 
     def release(self, records: Passes, source: Source) -> Joined:
-        margins = private_margins(self.domain, records, self.columns_epsilon, source)
+        margins = self.margins(records, source)
         middles, shares = zip(*(_middle(margin) for margin in margins), strict=True)
         counts = records.sum(lambda places: concordant(sides(places, middles)))
         released = noisy(counts, self.pairs_epsilon, source, self.moved)

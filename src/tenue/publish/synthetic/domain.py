@@ -84,8 +84,9 @@ class Axis:
             places[absent] = uniform(self.held, absent.size, source)
         return places
 
-    def cells(self, places: NDArray[np.int64], kind: object) -> Cells:
-        """The values at these places, to be stored in the source's type."""
+    def cells(self, places: NDArray[np.int64]) -> Cells:
+        """The values at these places, in a type that follows from the schema: that of the source
+        may reveal something of rows."""
         present = places < self.held
         if isinstance(self.column, Category):
             index = {label: i for i, label in enumerate(self.column.categories)}
@@ -93,7 +94,7 @@ class Axis:
             numbers = number[np.where(present, places, 0)]
         else:
             numbers = np.where(present, places, 0) + self._first
-        return Cells(self.column, numbers, present, kind)
+        return Cells(self.column, numbers, present, None)
 
     @property
     def _first(self) -> int:
@@ -137,9 +138,8 @@ class Domain:
         return np.ascontiguousarray(np.array(columns, np.int64).T.reshape(-1, len(self.axes)))
 
     def cells(self, places: Places) -> dict[str, Cells]:
-        """The columns at these places, in types that follow from the schema: those of the source
-        may reveal something of rows."""
-        return {axis.name: axis.cells(places[:, j], None) for j, axis in enumerate(self.axes)}
+        """The columns at these places."""
+        return {axis.name: axis.cells(places[:, j]) for j, axis in enumerate(self.axes)}
 
     def table(self, places: Places) -> pyarrow.Table:
         import pyarrow

@@ -15,14 +15,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
 from ...engine.contract import Passes
 from ...noise.source import Source
 from ..permute import shuffled
-from .binning import Binning, leanings, located
+from .binning import Binning, along, leanings, located, numbered, tabulated
 from .counts import Counts, Weights, apportioned, noisy, variance
 from .domain import Places
 from .independent_columns import Measured
@@ -47,9 +47,17 @@ class Grid:
 
     def about(self, column: int) -> tuple[Weights, float]:
         """The totals of the groups of one column, and the variance of each."""
-        here = self.columns.index(column)
-        totals = self.counts.sum(axis=tuple(i for i in range(self.counts.ndim) if i != here))
+        totals = along(self.counts, self.columns.index(column)).ravel()
         return totals.astype(np.float64), self.variance * self.counts.size / totals.size
+
+    def table(self, groups: Sequence[Binning], rows: int) -> Weights:
+        """The table that rows are drawn from, whose margins are those of the groups.
+
+        groups: of all columns.
+        """
+        axes = [groups[j] for j in self.columns]
+        expected, scale = independent(axes, max(rows, 1)), math.sqrt(self.variance / 2)
+        return dependent(self.counts, expected, scale, [axis.ordered for axis in axes])
 
 
 def private_grid(
@@ -65,13 +73,8 @@ def private_grid(
         `epsilon`-differential privacy for one record that is replaced: it leaves one cell and
         enters another, and every cell has noise, empty ones too.
     """
-    shape = tuple(groups[j].many for j in columns)
-
-    def counted(places: Places) -> Counts:
-        numbers = [groups[j].number(places[:, i]) for i, j in enumerate(columns)]
-        return np.bincount(np.ravel_multi_index(numbers, shape), minlength=math.prod(shape))
-
-    counts = records.only(*columns).sum(counted).reshape(shape)
+    axes = [groups[j] for j in columns]
+    counts = records.only(*columns).sum(lambda places: tabulated(numbered(axes, places), axes))
     return Grid(tuple(columns), noisy(counts, epsilon, source), variance(epsilon))
 
 
@@ -95,10 +98,7 @@ def refined(
 
 def independent(groups: Sequence[Binning], rows: float) -> Weights:
     """The grid of these columns if they were independent of each other."""
-    expected = np.array(float(rows))
-    for group in groups:
-        expected = np.multiply.outer(expected, group.weights)
-    return expected
+    return reduce(np.multiply.outer, (group.weights for group in groups), np.array(float(rows)))
 
 
 def dependent(
@@ -151,15 +151,10 @@ def _summed(table: Weights | Counts, parts: Sequence[Counts]) -> Weights:
     return sums
 
 
-def _along(table: Weights, axis: int) -> Weights:
-    others = tuple(i for i in range(table.ndim) if i != axis)
-    return np.asarray(table.sum(axis=others, keepdims=True))
-
-
 def _centred(apart: Weights) -> Weights:
     """Removes what would change a margin, which is known better."""
     for axis in range(apart.ndim):
-        apart = apart - _along(apart, axis) * (apart.shape[axis] / apart.size)
+        apart = apart - along(apart, axis) * (apart.shape[axis] / apart.size)
     return apart
 
 
@@ -184,10 +179,10 @@ def _shared(values: Weights, totals: Weights, inside: tuple[Counts, ...]) -> Wei
 
 
 def _raked(table: Weights, expected: Weights, sweeps: int) -> Weights:
-    wanted = [_along(expected, axis) for axis in range(table.ndim)]
+    wanted = [along(expected, axis) for axis in range(table.ndim)]
     for _ in range(sweeps):
         for axis in reversed(range(table.ndim)):
-            table = table * (wanted[axis] / _along(table, axis).clip(1e-300))
+            table = table * (wanted[axis] / along(table, axis).clip(1e-300))
     return np.asarray(table)
 
 
@@ -197,13 +192,11 @@ class Gridded:
     the others on nothing.
 
     columns: of the table, one for each of its axes.
-    ordered: whether each of them is a line, on which rows lean towards the next group.
     """
 
     table: Weights
     columns: Sequence[int]
     groups: Sequence[Binning]
-    ordered: Sequence[bool]
 
     def block(self, rows: range, source: Source) -> Places:
         size = len(rows)
@@ -224,6 +217,6 @@ class Gridded:
         """How the rows of each cell lean, along each ordered axis."""
         return {
             axis: leanings(self.table, axis, blank=self.groups[j].blank).ravel()
-            for axis, (j, line) in enumerate(zip(self.columns, self.ordered, strict=True))
-            if line
+            for axis, j in enumerate(self.columns)
+            if self.groups[j].ordered
         }

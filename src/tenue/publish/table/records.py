@@ -134,10 +134,5 @@ def _semantic(column: Cells, persons: Numbers | None) -> Semantic:
     number = {concept: i for i, concept in enumerate(taxonomy.concepts)}
     attached = np.array([number[taxonomy.concept_of(label)] for label in column.labels])
     occurring, codes = np.unique(attached[column.numbers], return_inverse=True)
-    meaning, codes = Meaning(taxonomy, occurring), codes.astype(np.int64).reshape(-1)
-    if persons is None:
-        return Semantic(meaning, codes)
-    people, kinds = int(persons.max()) + 1, occurring.size
-    counts = np.bincount(persons * kinds + codes, minlength=people * kinds).reshape(people, kinds)
-    occurring, codes = np.unique(meaning.middle(counts), return_inverse=True)
-    return Semantic(Meaning(taxonomy, occurring), codes.astype(np.int64).reshape(-1))
+    found = Semantic(Meaning(taxonomy, occurring), codes.astype(np.int64).reshape(-1))
+    return found if persons is None else found.centres(persons)
