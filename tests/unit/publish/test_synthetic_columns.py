@@ -222,15 +222,14 @@ def margins(draw: st.DrawFn) -> Margin:
 @given(margins(), st.integers(0, 99))
 def test_a_rank_leads_back_to_its_place(margin: Margin, seed: int) -> None:
     places = np.arange(margin.edges[-1])
-    assert margin.quantile(margin.rank(places)).tolist() == places.tolist()
     drawn = margin.quantile(margin.rank(places, Seeded(seed)))
     assert (np.abs(drawn - places) <= 1).all()
     assert (drawn == places).mean() > 0.7  # an end may be rounded to its neighbour
 
 
-@given(margins())
-def test_ranks_rise_with_places(margin: Margin) -> None:
-    ranks = margin.rank(np.arange(margin.edges[-1]))
+@given(margins(), st.integers(0, 99))
+def test_ranks_rise_with_places(margin: Margin, seed: int) -> None:
+    ranks = margin.rank(np.arange(margin.edges[-1]), Seeded(seed))
     assert (np.diff(ranks) > 0).all()
     assert 0 <= ranks[0] <= ranks[-1] < 1
 

@@ -82,8 +82,6 @@ def feasible(buckets: Sequence[int], groups: int, t: Fraction) -> bool:
         low, high = first.groups * first.low[j], first.groups * first.high[j]
         low = max(low, bucket - sum(room.groups * room.high[j] for room in others))
         high = min(high, bucket - sum(room.groups * room.low[j] for room in others))
-        if not others:
-            low, high = max(low, bucket), min(high, bucket)
         if low > high:
             return False
         least, most = least + low, most + high

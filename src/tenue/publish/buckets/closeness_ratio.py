@@ -15,7 +15,8 @@ import numpy as np
 from ...evaluate.factorize import Codes
 from ...evaluate.one_table.closeness import ratio
 from ...evaluate.one_table.count import Counts, Groups, counted
-from .column import Numbers, buckets_for
+from ..table.cells import Numbers
+from .column import buckets_for
 
 
 def ratio_of(groups: Numbers, buckets: Numbers) -> Fraction | None:

@@ -128,7 +128,6 @@ class Bucketed:
 
     @property
     def units(self) -> Numbers:
-        """How many rows each bucket has."""
         units = np.zeros(len(self.labels), np.int64)
         np.add.at(units, self.buckets, 1 if self.times is None else self.times)
         return units

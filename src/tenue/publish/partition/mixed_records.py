@@ -69,20 +69,17 @@ class Meaning:
         found = np.empty(counts.shape[0], np.int64)
         concepts = len(self.taxonomy.concepts)
         if concepts * self.occurring.size > _LARGEST_TABLE:
+            names = self.taxonomy.concepts
             for i, sample in enumerate(counts):
-                found[i] = self._middle_of_one(sample)
+                seen = np.flatnonzero(sample)
+                counted = {names[int(self.occurring[j])]: int(sample[j]) for j in seen}
+                found[i] = names.index(self.taxonomy.least_marginal(counted))
             return found
         table = np.array([self.steps_from(concept) for concept in range(concepts)])
         for begin in range(0, counts.shape[0], _BLOCK):
             block = counts[begin : begin + _BLOCK]
             found[begin : begin + _BLOCK] = np.argmin(block @ table.T, axis=1)
         return found
-
-    def _middle_of_one(self, sample: Numbers) -> int:
-        names = self.taxonomy.concepts
-        seen = np.flatnonzero(sample)
-        counted = {names[int(self.occurring[i])]: int(sample[i]) for i in seen}
-        return names.index(self.taxonomy.least_marginal(counted))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,7 @@ from ...text import many
 from .binning import Binning, binned, by_group, leanings, numbered, tabulated
 from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from .domain import Domain, Places
+from .grid import raked
 from .independent_columns import ColumnsFirst, Independent, Margin
 
 _SMOOTH = 1e-3
@@ -70,7 +71,8 @@ class Conditional:
         above = _codes(self.parts, self.family, made)
         weights = self.parts[0].weights
         down = weights * (rows / max(weights.sum(), 1e-300))
-        table = raked(table, down, _across(above, self.parts, rows))
+        across = _across(above, self.parts, rows)
+        table = raked(table, {0: down[:, None], 1: across[None, :]}, _SWEEPS)
         chance = table / np.maximum(table.sum(axis=0), 1e-300)
         groups = _drawn(chance, above, source)
         lean = None
@@ -110,15 +112,6 @@ def _across(codes: Counts, parts: Sequence[Binning], rows: int) -> Weights:
     """The number of all rows with each code of the parents, if these are a fair sample."""
     wide = math.prod(groups.many for groups in parts[1:])
     return np.asarray(np.bincount(codes, minlength=wide) * (rows / codes.size))
-
-
-def raked(table: Weights, down: Weights, across: Weights) -> Weights:
-    """The table scaled to these sums of rows, as nearly as possible, and of columns, exactly."""
-    made = table.astype(np.float64)
-    for _ in range(_SWEEPS):
-        made *= (down / np.maximum(made.sum(axis=1), 1e-300))[:, None]
-        made *= (across / np.maximum(made.sum(axis=0), 1e-300))[None, :]
-    return made
 
 
 def _drawn(chance: Weights, above: Counts, source: Source) -> Counts:
@@ -175,12 +168,10 @@ class Network(ColumnsFirst):
 
     @property
     def table_epsilon(self) -> Fraction:
-        """The price of each table."""
         return (self.epsilon * (1 - CHOICES) - self.columns_epsilon) / self.steps
 
     @property
     def choice_epsilon(self) -> Fraction:
-        """The price of each choice."""
         return self.epsilon * CHOICES / self.steps
 
     @property

@@ -19,8 +19,8 @@ from ...engine.sql.grid_values import first_step
 from ...errors import refuse
 from ...noise.samplers import LARGEST, uniform
 from ...noise.source import Source
-from ...schema import Bounded, Category, Column, Identifier, Schema
-from ..table.cells import Cells, is_stored
+from ...schema import Bounded, Category, Column, Schema
+from ..table.cells import Cells, Coding
 
 if TYPE_CHECKING:
     import pyarrow
@@ -112,13 +112,8 @@ class Domain:
     def of(cls, schema: Schema) -> Domain:
         """The columns that leave: those that are stored and are no identifiers; refused where one
         has more places than whole numbers that can be drawn."""
-        axes = tuple(
-            Axis.of(column)
-            for column in schema.columns.values()
-            if column.role != "identifier"
-            and not isinstance(column, Identifier)
-            and is_stored(column)
-        )
+        columns = Coding.of(schema).columns
+        axes = tuple(Axis.of(column) for column in columns if column.role != "identifier")
         if not axes:
             raise refuse("publish.nothing-can-leave", name=schema.name)
         for axis in axes:
@@ -128,7 +123,6 @@ class Domain:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many places each axis has."""
         return tuple(axis.size for axis in self.axes)
 
     def places(self, cells: Mapping[str, Cells], source: Source) -> Places:

@@ -12,7 +12,7 @@ the part above 0 could be kept, adds no rows to regions that have none.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -127,7 +127,8 @@ def dependent(
         likely = here * (table / wanted)[inside]
         apart = _centred(seen - likely)
         shared = _shared(likely + _surely(apart, scale * np.sqrt(cells)), table, inside)
-        table = _raked(np.maximum(shared, _LEAST * likely), here, _BETWEEN if level else _LAST)
+        margins = {axis: along(here, axis) for axis in reversed(range(here.ndim))}
+        table = raked(np.maximum(shared, _LEAST * likely), margins, _BETWEEN if level else _LAST)
         above, wanted = parts, here
     return table
 
@@ -178,12 +179,13 @@ def _shared(values: Weights, totals: Weights, inside: tuple[Counts, ...]) -> Wei
     return shared.reshape(values.shape)
 
 
-def _raked(table: Weights, expected: Weights, sweeps: int) -> Weights:
-    wanted = [along(expected, axis) for axis in range(table.ndim)]
+def raked(table: Weights, wanted: Mapping[int, Weights], sweeps: int) -> Weights:
+    """The table scaled to these sums along its axes, one after the other: the last ones exactly,
+    the others as nearly as possible."""
     for _ in range(sweeps):
-        for axis in reversed(range(table.ndim)):
-            table = table * (wanted[axis] / along(table, axis).clip(1e-300))
-    return np.asarray(table)
+        for axis, sums in wanted.items():
+            table = table * (sums / along(table, axis).clip(1e-300))
+    return table
 
 
 @dataclass(frozen=True)

@@ -60,13 +60,13 @@ class Margin:
         inside = (u - self.ends[cell]) / np.diff(self.ends)[cell] * width
         return np.asarray(begin + np.clip(inside.astype(np.int64), 0, width - 1))
 
-    def rank(self, places: NDArray[np.int64], source: Source | None = None) -> NDArray[np.float64]:
-        """The rank of each place in [0, 1): the middle of its ranks, or with a source a random one,
-        so that places that follow the margin have uniform ranks."""
+    def rank(self, places: NDArray[np.int64], source: Source) -> NDArray[np.float64]:
+        """A random one of the ranks of each place in [0, 1), so that places that follow the margin
+        have uniform ranks."""
         cell = np.searchsorted(self.edges, places, side="right") - 1
         share = np.diff(self.ends)[cell] / np.diff(self.edges)[cell]
-        at = 0.5 if source is None else uniforms(places.size, source)
-        ranks = self.ends[cell] + (places - self.edges[cell] + at) * share
+        at = places - self.edges[cell] + uniforms(places.size, source)
+        ranks = self.ends[cell] + at * share
         return np.asarray(np.clip(ranks, 0.0, np.nextafter(1.0, 0.0)))
 
     def sample(self, rows: int, source: Source) -> NDArray[np.int64]:

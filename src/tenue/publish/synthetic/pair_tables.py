@@ -125,7 +125,8 @@ class PairTables:
     def spanned(
         self, scores: Mapping[Pair, int], ordered: Sequence[bool], source: Source
     ) -> list[Pair]:
-        """The pairs of a spanning tree, one after the other, higher scores rather than lower.
+        """The pairs of a spanning tree, one after the other, each with probability proportional to
+        e^(choosing·score/(2·MOVED)).
 
         Columns of numbers are joined to each other first: more is asked of them.
         """
@@ -134,18 +135,13 @@ class PairTables:
         while len(chosen) < self.many:
             pairs = [pair for pair in scores if tree[pair[0]] != tree[pair[1]]]
             pairs = [(i, j) for i, j in pairs if ordered[i] and ordered[j]] or pairs
-            chosen.append(self._chosen({pair: scores[pair] for pair in pairs}, source))
+            if len(pairs) > 1:
+                rule = Exponential(len(pairs), self.choosing, MOVED)
+                pairs = [pairs[rule.choose([scores[pair] for pair in pairs], source)]]
+            chosen += pairs
             kept, joined = (tree[column] for column in chosen[-1])
             tree = [kept if name == joined else name for name in tree]
         return chosen
-
-    def _chosen(self, scores: Mapping[Pair, int], source: Source) -> Pair:
-        """One pair, with probability proportional to e^(choosing·score/(2·MOVED))."""
-        pairs = list(scores)
-        if len(pairs) == 1:
-            return pairs[0]
-        rule = Exponential(len(pairs), self.choosing, MOVED)
-        return pairs[rule.choose(list(scores.values()), source)]
 
     def drawing(self, tables: Mapping[Pair, Weights], groups: Sequence[Binning]) -> Drawing:
         """The rows that follow from the tables of two columns."""
@@ -170,7 +166,6 @@ class AllPairs(PairTables):
 
     @property
     def choosing(self) -> Fraction:
-        """Nothing is chosen."""
         return Fraction(0)
 
     def selected(self, counts: Mapping[Pair, Counts], *_: object) -> list[Pair]:
@@ -212,7 +207,7 @@ def crossed(numbers: Passes, groups: Sequence[Binning]) -> dict[Pair, Counts]:
     """
 
     def counts(i: int, j: int) -> Counts:
-        return numbers.only(i, j).sum(lambda pair: tabulated(pair.T, [groups[i], groups[j]]))
+        return numbers.only(i, j).sum(lambda pair: tabulated([*pair.T], [groups[i], groups[j]]))
 
     return {pair: counts(*pair) for pair in itertools.combinations(range(len(groups)), 2)}
 

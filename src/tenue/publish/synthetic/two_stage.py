@@ -264,7 +264,6 @@ class TwoStage(ColumnsFirst):
 
     @property
     def tree_epsilon(self) -> Fraction:
-        """The price of a tree of ranks."""
         return self.joint_epsilon - self.grid_epsilon
 
     def _by_ranks(self, records: Passes, margins: Sequence[Margin], source: Source) -> RankedRows:

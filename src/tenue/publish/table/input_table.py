@@ -115,7 +115,6 @@ class Original:
     names: tuple[Any, ...] = field(default=(), repr=False)
 
     def take(self, rows: NDArray[Any]) -> Original:
-        """These rows, in this order."""
         persons = None if self.persons is None else _numbered(self.persons[rows])
         cells = {name: column.take(rows) for name, column in self.cells.items()}
         return Original(cells, persons, int(rows.size))
