@@ -90,9 +90,7 @@ def one_of_each(space: Space, strata: Sequence[Rows]) -> Numbers:
         members = live[places]
         labels[members] = group
         tally = tally - space.tally(members)
-        stay = np.ones(live.size, np.bool_)
-        stay[places] = False
-        live, ends = live[stay], ends - np.arange(1, len(strata) + 1)
+        live, ends = np.delete(live, places), ends - np.arange(1, len(strata) + 1)
 
     for group in range(0, groups, 2):
         away = space.distances(live, space.centre(tally, live.size))

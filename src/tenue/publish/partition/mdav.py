@@ -205,8 +205,7 @@ def v_mdav(
     squared_gain = float(gain * gain)
     n, columns = points.shape
     space: Space = Mixed(points, semantic) if semantic else Euclidean(points)
-    large = n * n * columns >= COMPILED_FROM
-    if large and not semantic:
+    if n * n * columns >= COMPILED_FROM and not semantic:
         everybody = np.arange(n)
         seeds = np.argsort(-_from_centre(space, everybody), kind="stable")
         labels = kernels().v_mdav(points, seeds, k, squared_gain)

@@ -110,24 +110,12 @@ _PAIRED, _ALL_PAIRED = 10_000, 100_000
 from which on every two of few columns have a table, which is `_ALL_NUMBERS` where all of three or
 four columns are numbers."""
 _ALL_NUMBERS = 10_000
-_SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
-    "grid": (
-        (20_000, Fraction(72, 100)),
-        (100_000, Fraction(78, 100)),
-        (math.inf, Fraction(60, 100)),
-    ),
-    "pair-tables": ((100_000, Fraction(60, 100)), (math.inf, Fraction(87, 100))),
-    "all-pairs": ((math.inf, Fraction(72, 100)),),
-    "all-pairs of numbers": (
-        (50_000, Fraction(78, 100)),
-        (500_000, Fraction(82, 100)),
-        (math.inf, Fraction(88, 100)),
-    ),
-    "tree": (
-        (50_000, Fraction(70, 100)),
-        (500_000, Fraction(35, 100)),
-        (math.inf, Fraction(25, 100)),
-    ),
+_SHARES: dict[str, dict[float, str]] = {
+    "grid": {20_000: "0.72", 100_000: "0.78", math.inf: "0.60"},
+    "pair-tables": {100_000: "0.60", math.inf: "0.87"},
+    "all-pairs": {math.inf: "0.72"},
+    "all-pairs of numbers": {50_000: "0.78", 500_000: "0.82", math.inf: "0.88"},
+    "tree": {50_000: "0.70", 500_000: "0.35", math.inf: "0.25"},
 }
 """The part of epsilon for single columns, up to so many rows times epsilon."""
 
@@ -185,8 +173,8 @@ class TwoStage(ColumnsFirst):
             return self.epsilon * (Fraction(3, 4) if small else Fraction(1, 2))
         numbers = self.joint == "all-pairs" and all(axis.ordered for axis in self.domain.axes)
         steps = _SHARES["all-pairs of numbers" if numbers else self.joint]
-        share = next(part for most, part in steps if self.rows * self.epsilon < most)
-        return self.epsilon * share
+        share = next(part for most, part in steps.items() if self.rows * self.epsilon < most)
+        return self.epsilon * Fraction(share)
 
     @property
     def joint_epsilon(self) -> Fraction:
