@@ -11,7 +11,7 @@ import pytest
 
 from tenue.errors import Unreachable
 from tenue.evaluate.factorize import Codes
-from tenue.evaluate.one_table.closeness import farthest as farthest_of
+from tenue.evaluate.one_table.closeness import farthest as farthest_groups
 from tenue.evaluate.one_table.count import Groups, counted
 from tenue.evaluate.one_table.diversity import distinct_values
 from tenue.publish.partition.grow import (
@@ -115,7 +115,7 @@ def random_case(seed: int) -> tuple[Euclidean, np.ndarray, np.ndarray]:
 
 def measured(values: np.ndarray, labels: np.ndarray, ordered: bool) -> tuple[Fraction, int]:
     counts = counted(Groups(labels, int(labels.max()) + 1), Codes(values, 5))
-    return farthest_of(counts, ordered=ordered)[0], int(distinct_values(counts).min())
+    return farthest_groups(counts, ordered=ordered)[0], int(distinct_values(counts).min())
 
 
 @pytest.mark.parametrize("ordered", [True, False])
