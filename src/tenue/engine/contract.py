@@ -308,7 +308,7 @@ class Spread(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KeptThere:
-    """Rows in passes on many machines, and facts about them.
+    """Rows in passes, and facts about them.
 
     missing: how many values of each column are missing.
     """

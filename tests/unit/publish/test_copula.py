@@ -32,12 +32,12 @@ from tenue.publish.synthetic.bayes_network import (
     _Groupings,
     counted,
     independent,
-    raked,
 )
 from tenue.publish.synthetic.binning import Binning
-from tenue.publish.synthetic.copula import Copula, concordant, correlated, likely, sides
+from tenue.publish.synthetic.copula import Copula, concordant, correlated, likely
 from tenue.publish.synthetic.counts import noisy
 from tenue.publish.synthetic.domain import Domain, Places
+from tenue.publish.synthetic.grid import raked
 from tenue.publish.synthetic.independent_columns import Margin
 from tenue.schema import Schema
 
@@ -60,9 +60,7 @@ def test_one_record_moves_the_counts_by_a_quarter_of_the_square(columns: int) ->
     rest = np.full((3, columns), 999)
     worst = 0
     for one, other in itertools.product(records, repeat=2):
-        counts = [
-            concordant(sides(np.vstack([rest, record]), [500] * columns)) for record in (one, other)
-        ]
+        counts = [concordant(np.vstack([rest, record]) >= 500) for record in (one, other)]
         worst = max(worst, int(np.abs(counts[0] - counts[1]).sum()))
     assert worst == copula_way(columns).moved == columns**2 // 4
 
@@ -75,7 +73,7 @@ def test_medians_read_from_rows_would_move_the_counts_further() -> None:
             other = table.copy()
             other[0] = rng.integers(0, 12, 4)
             counts = [
-                concordant(sides(rows, cuts_of(rows)))  # type: ignore[operator]
+                concordant(rows >= np.array(cuts_of(rows)))  # type: ignore[operator]
                 for rows in (table, other)
             ]
             found = max(found, int(np.abs(counts[0] - counts[1]).sum()))
@@ -216,7 +214,11 @@ def test_categories_are_refused() -> None:
 
 
 def test_raking_meets_the_sums() -> None:
-    made = raked(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([4.0, 6.0]), np.array([5.0, 5.0]))
+    made = raked(
+        np.array([[1.0, 2.0], [3.0, 4.0]]),
+        {0: np.array([[4.0], [6.0]]), 1: np.array([[5.0, 5.0]])},
+        30,
+    )
     assert made.sum(axis=0) == pytest.approx([5, 5])
     assert made.sum(axis=1) == pytest.approx([4, 6], rel=1e-3)
 
@@ -250,12 +252,12 @@ def test_an_ordered_child_leans_by_its_parents() -> None:
     """Parent and child are one number in four groups; taken for a category, the child is spread
     evenly inside its group."""
     wide = Margin(np.arange(401), np.full(400, 1 / 400))
-    parts = [Binning(wide, np.repeat(np.arange(4), 100))] * 2
     table = np.array([[70.0, 25, 5, 0], [25, 45, 25, 5], [5, 25, 45, 25], [0, 5, 25, 70]]) * 100
     made = np.stack([np.zeros(40_000, np.int64), np.arange(40_000) % 400], axis=1)
     found = {}
     for ordered in (True, False):
-        child = Conditional(Family(0, (1,)), parts, table, ordered).column(made, 40_000, Seeded(4))
+        parts = [Binning(wide, np.repeat(np.arange(4), 100), ordered=ordered)] * 2
+        child = Conditional(Family(0, (1,)), parts, table).column(made, 40_000, Seeded(4))
         seen, *_ = np.histogram2d(child, made[:, 1], bins=4)
         assert np.abs(seen - table).max() < 30
         found[ordered] = np.corrcoef(child, made[:, 1])[0, 1]

@@ -153,30 +153,31 @@ def test_a_missing_number_is_the_middle_of_its_line() -> None:
 
 
 def test_a_missing_category_is_one_more() -> None:
-    line = MeaningLine(B, 1)
-    assert line.line.distances.shape == (4, 4)
+    line = MeaningLine.of(B, 1)
+    assert line.distances.shape == (4, 4)
     assert line.values(PLACES).tolist() == [3, 0, 1]
 
 
 def test_a_truth_value_is_a_category() -> None:
-    line = MeaningLine(C, 2)
-    assert line.line.distances.shape == (2, 2)
-    assert line.positions(line.values(PLACES)).tolist() == [line.length, 0, line.length]
+    line = MeaningLine.of(C, 2)
+    assert line.distances.shape == (2, 2)
+    assert line.at(line.values(PLACES)).tolist() == [line.length, 0, line.length]
 
 
 def test_few_groups_make_short_chains_of_categories_unless_they_are_many() -> None:
-    assert MeaningLine(B, 1).chain(2) == Fraction(2, 3)
-    assert MeaningLine(B, 1).chain(9) == 1
+    assert MeaningLine.of(B, 1).chain(2) == Fraction(2, 3)
+    assert MeaningLine.of(B, 1).chain(9) == 1
     many = {"type": "category", "categories": [str(i) for i in range(chain.MOST_EXACT + 1)]}
     table = {"name": "t", "unit": "record", "neighbours": "replace"}
     (wide,) = Domain.of(Schema.from_dict({"table": table, "columns": {"e": many}})).axes
-    assert MeaningLine(wide, 0).chain(2) == 1
+    assert MeaningLine.of(wide, 0).chain(2) == 1
 
 
 def test_scores_are_sums_of_distances() -> None:
-    line = MeaningLine(B, 1)
-    far = int(line.line.distances[0, 1])
-    assert line.scores(np.array([[2, 1, 0, 0]])).tolist() == [[far, 2 * far, 3 * far, 3 * far]]
+    line = MeaningLine.of(B, 1)
+    far = int(line.distances[0, 1])
+    scores = np.array([[2, 1, 0, 0]]) @ line.distances.T
+    assert scores.tolist() == [[far, 2 * far, 3 * far, 3 * far]]
 
 
 def test_long_lines_are_made_shorter() -> None:

@@ -27,9 +27,8 @@ from ...errors import refuse
 from ...schema import Category
 from ...sensitivity import chain
 from ...taxonomy import DISTANCE_STEPS, Taxonomy
+from ..table.cells import Numbers
 from .domain import Axis, Domain, Places
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +135,7 @@ class NumberLine:
             column = np.where(column < self.axis.held, column, (self.axis.held - 1) // 2)
         return np.asarray(column >> self.shift)
 
-    def positions(self, values: Numbers) -> Numbers:
+    def at(self, values: Numbers) -> Numbers:
         return values
 
     def places(self, shares: NDArray[np.float64]) -> Numbers:
@@ -147,47 +146,35 @@ class NumberLine:
 
 
 @dataclass(frozen=True, eq=False)
-class MeaningLine:
+class MeaningLine(CategoryLine):
     """A category or a truth value; a blank is one more category, far from all others."""
 
     axis: Axis
     place: int
 
-    @cached_property
-    def line(self) -> CategoryLine:
-        column = self.axis.column
-        if isinstance(column, Category):
-            return taxonomy_line(column.taxonomy, self.axis.blank)
-        return plain_line(self.axis.held, self.axis.blank)
-
-    @property
-    def length(self) -> int:
-        """The length of the line, in steps of the table of distances."""
-        return self.line.length
+    @classmethod
+    def of(cls, axis: Axis, place: int) -> MeaningLine:
+        if isinstance(axis.column, Category):
+            line = taxonomy_line(axis.column.taxonomy, axis.blank)
+        else:
+            line = plain_line(axis.held, axis.blank)
+        return cls(line.distances, axis, place)
 
     def coarsened(self, most: int) -> MeaningLine:
         """A table of distances fits as it is."""
         return self
 
     def chain(self, groups: int) -> Fraction:
-        """The longest chain with a link for each group, the line being 1 long."""
         if self.axis.size > chain.MOST_EXACT:
             return Fraction(1)
-        return Fraction(chain.category(self.line.metric, groups), self.length)
+        return Fraction(chain.category(self.metric, groups), self.length)
 
     def values(self, places: Places) -> Numbers:
         """The category of each record, numbered along the line."""
         return places[:, self.place]
 
-    def positions(self, values: Numbers) -> Numbers:
-        return np.asarray(self.line.positions[values])
-
-    def scores(self, counts: Numbers) -> Numbers:
-        """How far each candidate is from the records of each group, summed over them.
-
-        counts: one row for each group, one column for each category.
-        """
-        return np.asarray(counts @ self.line.distances.T)
+    def at(self, values: Numbers) -> Numbers:
+        return np.asarray(self.positions[values])
 
 
 Line = NumberLine | MeaningLine
@@ -204,7 +191,7 @@ def lines_of(domain: Domain) -> tuple[Line, ...]:
                 most=MOST_CATEGORIES,
             )
     return tuple(
-        NumberLine(axis, i) if axis.ordered else MeaningLine(axis, i)
+        NumberLine(axis, i) if axis.ordered else MeaningLine.of(axis, i)
         for i, axis in enumerate(domain.axes)
     )
 

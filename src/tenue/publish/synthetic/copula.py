@@ -25,7 +25,7 @@ from ...noise.source import Source
 from ...text import exactly, many
 from .counts import Counts, Weights, noisy, uniforms
 from .domain import Domain, Places
-from .independent_columns import ColumnsFirst, Margin, private_margins
+from .independent_columns import ColumnsFirst, Margin
 
 MOST_FOR_PAIRS = Fraction(12, 100)
 """The part of epsilon for the counts of pairs, at most."""
@@ -100,9 +100,9 @@ class Copula(ColumnsFirst):
         return min(super().least_epsilon, self.pairs_epsilon)
 
     def release(self, records: Passes, source: Source) -> Joined:
-        margins = private_margins(self.domain, records, self.columns_epsilon, source)
+        margins = self.margins(records, source)
         middles, shares = zip(*(_middle(margin) for margin in margins), strict=True)
-        counts = records.sum(lambda places: concordant(sides(places, middles)))
+        counts = records.sum(lambda places: concordant(places >= np.array(middles)))
         released = noisy(counts, self.pairs_epsilon, source, self.moved)
         law = DiscreteLaplace(sensitivity=self.moved, epsilon=self.pairs_epsilon)
         same = likely(released / self.rows, shares, float(law.variance) / self.rows**2)
@@ -127,13 +127,11 @@ class Joined:
         return made
 
 
-def sides(places: Places, middles: Sequence[int]) -> NDArray[np.bool_]:
-    """Whether each value lies at its column's middle or above it."""
-    return np.asarray(places >= np.array(middles, np.int64))
-
-
 def concordant(above: NDArray[np.bool_]) -> Counts:
-    """For every two columns, in order, how many rows lie on the same side of both middles."""
+    """For every two columns, in order, how many rows lie on the same side of both middles.
+
+    above: whether each value lies at its column's middle or above it.
+    """
     pairs = itertools.combinations(range(above.shape[1]), 2)
     return np.array([np.count_nonzero(above[:, i] == above[:, j]) for i, j in pairs], np.int64)
 

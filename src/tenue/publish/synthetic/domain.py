@@ -19,8 +19,8 @@ from ...engine.sql.grid_values import first_step
 from ...errors import refuse
 from ...noise.samplers import LARGEST, uniform
 from ...noise.source import Source
-from ...schema import Bounded, Category, Column, Identifier, Schema
-from ..table.cells import Cells, is_stored
+from ...schema import Bounded, Category, Column, Schema
+from ..table.cells import Cells, Coding
 
 if TYPE_CHECKING:
     import pyarrow
@@ -84,8 +84,9 @@ class Axis:
             places[absent] = uniform(self.held, absent.size, source)
         return places
 
-    def cells(self, places: NDArray[np.int64], kind: object) -> Cells:
-        """The values at these places, to be stored in the source's type."""
+    def cells(self, places: NDArray[np.int64]) -> Cells:
+        """The values at these places, in a type that follows from the schema: that of the source
+        may reveal something of rows."""
         present = places < self.held
         if isinstance(self.column, Category):
             index = {label: i for i, label in enumerate(self.column.categories)}
@@ -93,7 +94,7 @@ class Axis:
             numbers = number[np.where(present, places, 0)]
         else:
             numbers = np.where(present, places, 0) + self._first
-        return Cells(self.column, numbers, present, kind)
+        return Cells(self.column, numbers, present, None)
 
     @property
     def _first(self) -> int:
@@ -111,13 +112,8 @@ class Domain:
     def of(cls, schema: Schema) -> Domain:
         """The columns that leave: those that are stored and are no identifiers; refused where one
         has more places than whole numbers that can be drawn."""
-        axes = tuple(
-            Axis.of(column)
-            for column in schema.columns.values()
-            if column.role != "identifier"
-            and not isinstance(column, Identifier)
-            and is_stored(column)
-        )
+        columns = Coding.of(schema).columns
+        axes = tuple(Axis.of(column) for column in columns if column.role != "identifier")
         if not axes:
             raise refuse("publish.nothing-can-leave", name=schema.name)
         for axis in axes:
@@ -127,7 +123,6 @@ class Domain:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many places each axis has."""
         return tuple(axis.size for axis in self.axes)
 
     def places(self, cells: Mapping[str, Cells], source: Source) -> Places:
@@ -137,9 +132,8 @@ class Domain:
         return np.ascontiguousarray(np.array(columns, np.int64).T.reshape(-1, len(self.axes)))
 
     def cells(self, places: Places) -> dict[str, Cells]:
-        """The columns at these places, in types that follow from the schema: those of the source
-        may reveal something of rows."""
-        return {axis.name: axis.cells(places[:, j], None) for j, axis in enumerate(self.axes)}
+        """The columns at these places."""
+        return {axis.name: axis.cells(places[:, j]) for j, axis in enumerate(self.axes)}
 
     def table(self, places: Places) -> pyarrow.Table:
         import pyarrow

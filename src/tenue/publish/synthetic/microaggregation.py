@@ -127,7 +127,6 @@ class Means:
 
 
 def group_of(ranks: NDArray[np.int64], k: int, groups: int) -> NDArray[np.int64]:
-    """The group of each rank."""
     return np.minimum(ranks // k, groups - 1)
 
 
@@ -228,12 +227,10 @@ class Microaggregation(Synthesis):
 
     @property
     def clusters(self) -> int:
-        """How many groups there are."""
         return max(1, self.rows // self.k)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """How many records each group has."""
         sizes = np.full(self.clusters, self.k, np.int64)
         sizes[-1] = self.rows - self.k * (self.clusters - 1)
         return sizes
@@ -310,7 +307,7 @@ class Microaggregation(Synthesis):
         if len(live) < 2:
             return values
         bits = bits_for(len(live))
-        at = [cells(line.positions(line.values(places)), line.length, bits) for line in live]
+        at = [cells(line.at(line.values(places)), line.length, bits) for line in live]
         return [index(np.stack(at, axis=1), bits).astype(np.int64), *values]
 
     @cached_property
@@ -338,20 +335,21 @@ class Microaggregation(Synthesis):
                 at = (group - first) * kinds + values[category]
                 pairs = np.bincount(at, minlength=(here.stop - first) * kinds)
                 count[here] += pairs.reshape(-1, kinds)
-        scores = [c.scores(count) for c, count in zip(self._categories, counts, strict=True)]
+        distances = [category.distances for category in self._categories]
+        scores = [count @ apart.T for count, apart in zip(counts, distances, strict=True)]
         return Tallies(tuple(sums), tuple(scores))
 
     def noisy(self, tallies: Tallies, source: Source) -> Centroids:
         """The statistics with noise: the only step that has a price."""
-        sums = []
-        for line, exact in zip(self._numbers, tallies.sums, strict=True):
-            drawn = self._law(line).steps(self.clusters, source) if line.length else 0
-            sums.append(exact + drawn)
-        chosen = []
-        for category, scores in zip(self._categories, tallies.scores, strict=True):
-            choice = self._choice(category)
-            numbers = [choice.choose(row, source) for row in (-scores).tolist()]
-            chosen.append(np.array(numbers, np.int64))
+        sums = [
+            exact + self._law(line).steps(self.clusters, source) if line.length else exact
+            for line, exact in zip(self._numbers, tallies.sums, strict=True)
+        ]
+        choices = [self._choice(category) for category in self._categories]
+        chosen = [
+            np.array([choice.choose(row, source) for row in (-scores).tolist()], np.int64)
+            for choice, scores in zip(choices, tallies.scores, strict=True)
+        ]
         return Centroids(tuple(sums), tuple(chosen))
 
     def written(self, centroids: Centroids) -> Means:
@@ -393,7 +391,7 @@ class Microaggregation(Synthesis):
             texts[f"column {name}"] = f"The mean of a group has noise of scale {shortly(scale)}."
         for line in self._categories:
             # the price if a record took the most distant category
-            furthest = int(line.line.distances.max()) if line.length else 0
+            furthest = int(line.distances.max()) if line.length else 0
             alone = shortly(2 * float(self._choice(line).fall) * furthest)
             texts[f"column {line.axis.name}"] = (
                 "The category of a group is chosen with noise; one choice alone would cost at most "

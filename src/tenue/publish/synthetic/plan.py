@@ -169,7 +169,6 @@ class ReleasePlan:
         }
 
     def to_json(self) -> str:
-        """One JSON object."""
         return json.dumps(self.to_dict())
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -295,9 +294,8 @@ def planned(
                 "publish.unknown-option-value", name="by", given=by, listed=listed, nearest=near
             )
         usual, _ = chosen_way(domain, rows, epsilon)
-        reason = f"You chose it, instead of {usual}."
-        if usual == by:
-            reason = "You chose it, and it suits the table."
+        suits = "and it suits the table" if usual == by else f"instead of {usual}"
+        reason = f"You chose it, {suits}."
     way = WAYS[by].planned(domain, rows, epsilon, **options)
     if way.least_epsilon < LEAST_EPSILON:
         needed = epsilon * LEAST_EPSILON / way.least_epsilon

@@ -142,7 +142,8 @@ VALUE = 160
 class Streamed:
     """The private table on disk, and what its holder learns.
 
-    columns, missing, beyond: of the table that was read, as in `KeptRows`.
+    columns, missing, beyond: of the table that was read: how many columns it has, how many values
+        of each are missing, and how many were outside its bounds.
     sample: some rows of the private table, as good as a random sample.
     likeness: of the sample, and of as many rows of the original.
     """
@@ -197,4 +198,4 @@ def stream(
     table = write_table(pieces())
     tell("evaluate")
     alike = likeness(domain.table(some), first[0], schema)
-    return Streamed(table, first[0], alike, kept.columns, kept.missing, kept.told.beyond)
+    return Streamed(table, first[0], alike, len(kept.missing), kept.missing, kept.told.beyond)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.contract import FAULT, Engine, HandedOver, Passes, Rows, Spread
+from ...engine.contract import FAULT, Engine, HandedOver, KeptThere, Rows, Spread
 from ...engine.open import keep_rows, open_engine
 from ...engine.source.location import names_of
 from ...errors import EngineFault, Fault, refuse
@@ -38,21 +38,6 @@ _COPIES = 64
 """How many times the size of a batch may be in memory while it is processed."""
 
 
-@dataclass(frozen=True, eq=False)
-class KeptRows:
-    """All rows as whole numbers, and facts about the table for the holder.
-
-    columns: how many declared columns are no identifiers.
-    missing: how many values of a column were missing.
-    told: the engine's facts about the rows.
-    """
-
-    passes: Passes
-    columns: int
-    missing: Mapping[str, int]
-    told: HandedOver
-
-
 @contextmanager
 def keep_table(
     engine: Engine,
@@ -62,7 +47,7 @@ def keep_table(
     memory: int,
     progress: Callable[[int], None],
     named: Callable[[str, pyarrow.Array], None] | None = None,
-) -> Iterator[KeptRows]:
+) -> Iterator[KeptThere]:
     """The rows, kept on disk as long as the context lasts.
 
     Guarantee
@@ -78,7 +63,7 @@ def keep_table(
     if isinstance(engine, Spread):
         with engine.keep(lambda part: numbers(_cells_of(schema, part)), len(sizes), named) as there:
             progress(there.passes.rows)
-            yield KeptRows(there.passes, len(there.missing), there.missing, there.told)
+            yield there
         return
     batch = max(_FEWEST, min(_MOST, memory // (_COPIES * 8 * len(sizes))))
     missing: Counter[str] = Counter()
@@ -102,7 +87,7 @@ def keep_table(
     with keep_rows(fill, sizes, memory=memory, batch=batch) as passes:
         if passes.rows != facts[0].rows:
             raise Fault("rows were lost on their way to disk")
-        yield KeptRows(passes, len(missing), missing, facts[0])
+        yield KeptThere(passes, facts[0], missing)
 
 
 def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
@@ -130,7 +115,6 @@ class Original:
     names: tuple[Any, ...] = field(default=(), repr=False)
 
     def take(self, rows: NDArray[Any]) -> Original:
-        """These rows, in this order."""
         persons = None if self.persons is None else _numbered(self.persons[rows])
         cells = {name: column.take(rows) for name, column in self.cells.items()}
         return Original(cells, persons, int(rows.size))
@@ -193,7 +177,7 @@ class Validated:
         named: Callable[[str, Any], None] | None = None,
         *,
         all_values: bool = True,
-    ) -> Iterator[KeptRows]:
+    ) -> Iterator[KeptThere]:
         """All rows as whole numbers on disk, as in `keep_table`; refused as in `read`."""
         schema = self._schema
         with keep_table(self._engine, schema, numbers, sizes, memory, progress, named) as kept:
@@ -305,16 +289,17 @@ def native(table: Any, source: Any, kind: str, *, typed: bool = True) -> Any:
     if kind == "polars":
         import polars
 
-        return _polars(table, source) if typed else polars.DataFrame(table)
+        frame = polars.DataFrame(table)
+        return _polars(frame, source) if typed else frame
     if kind == "pandas":
-        return _pandas(table, source) if typed else table.to_pandas()
+        frame = table.to_pandas()
+        return _pandas(frame, source) if typed else frame
     return table
 
 
-def _polars(table: Any, source: Any) -> Any:
+def _polars(frame: Any, source: Any) -> Any:
     import polars
 
-    frame = polars.DataFrame(table)
     stored = {name.lower(): dtype for name, dtype in source.schema.items()}
     for name in frame.columns:
         if stored.get(name.lower()) in (polars.Categorical, polars.Enum):
@@ -324,10 +309,9 @@ def _polars(table: Any, source: Any) -> Any:
     return frame
 
 
-def _pandas(table: Any, source: Any) -> Any:
+def _pandas(frame: Any, source: Any) -> Any:
     import pandas
 
-    frame = table.to_pandas()
     stored = {str(name).lower(): source[name].dtype for name in source.columns}
     for name in frame.columns:
         dtype = stored.get(name.lower())
