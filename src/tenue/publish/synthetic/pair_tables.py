@@ -125,8 +125,7 @@ class PairTables:
     def spanned(
         self, scores: Mapping[Pair, int], ordered: Sequence[bool], source: Source
     ) -> list[Pair]:
-        """The pairs of a spanning tree, one after the other, each with probability proportional to
-        e^(choosing·score/(2·MOVED)).
+        """The pairs of a spanning tree, chosen one after the other.
 
         Columns of numbers are joined to each other first: more is asked of them.
         """
@@ -135,13 +134,18 @@ class PairTables:
         while len(chosen) < self.many:
             pairs = [pair for pair in scores if tree[pair[0]] != tree[pair[1]]]
             pairs = [(i, j) for i, j in pairs if ordered[i] and ordered[j]] or pairs
-            if len(pairs) > 1:
-                rule = Exponential(len(pairs), self.choosing, MOVED)
-                pairs = [pairs[rule.choose([scores[pair] for pair in pairs], source)]]
-            chosen += pairs
+            chosen.append(self._chosen({pair: scores[pair] for pair in pairs}, source))
             kept, joined = (tree[column] for column in chosen[-1])
             tree = [kept if name == joined else name for name in tree]
         return chosen
+
+    def _chosen(self, scores: Mapping[Pair, int], source: Source) -> Pair:
+        """One pair, with probability proportional to e^(choosing·score/(2·MOVED))."""
+        pairs = list(scores)
+        if len(pairs) == 1:
+            return pairs[0]
+        rule = Exponential(len(pairs), self.choosing, MOVED)
+        return pairs[rule.choose(list(scores.values()), source)]
 
     def drawing(self, tables: Mapping[Pair, Weights], groups: Sequence[Binning]) -> Drawing:
         """The rows that follow from the tables of two columns."""
