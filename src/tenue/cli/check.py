@@ -13,7 +13,8 @@ from .messages import spoken
 from .options import AsJson, Confidential, QuasiIdentifiers, columns_in
 from .parser import Argument, Option, conclude
 
-_REQUIRED = ("k", "l", "t")
+_REQUIRED = ("k", "l", "t", "alpha", "c", "beta", "risk")
+_LEAST = ("k", "l")
 
 
 def check(
@@ -32,8 +33,17 @@ def check(
     require: Annotated[
         str | None,
         Option(
-            "Exit with 3 unless k and l are at least, and t is at most: k=5,l=2,t=0.3",
+            help="Exit with 3 unless k and l are at least, and t, alpha, beta and risk at most: "
+            "k=5,l=2,t=0.3. With l also c, for recursive (c, l)-diversity: c=3,l=2.",
             value="LIMITS",
+        ),
+    ] = None,
+    sampling_fraction: Annotated[
+        str | None,
+        Option(
+            help="The share of a population that the table is a sample of, such as 0.01: also "
+            "estimate population uniques and individual risk.",
+            value="SHARE",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -56,6 +66,7 @@ def check(
             quasi_identifiers=columns_in(quasi_identifiers),
             confidential=columns_in(confidential),
             unit=unit,
+            sampling_fraction=sampling_fraction,
         )
         unmet = found.unmet(**required) if required else ()
     if as_json:
@@ -82,7 +93,7 @@ def _verdict(required: dict[str, Any], unmet: Sequence[str]) -> str:
     if unmet:
         return "".join(hanging(f"NOT MET: {text}") + "\n" for text in unmet) + "\n"
     limits = [
-        f"{name} at {'most' if name == 't' else 'least'} {required[name]}" for name in required
+        f"{name} at {'least' if name in _LEAST else 'most'} {required[name]}" for name in required
     ]
     return f"Met: {', '.join(limits)}.\n\n" if limits else ""
 

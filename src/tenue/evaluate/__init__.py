@@ -1,6 +1,7 @@
 """Risk and utility of tables and releases.
 
-check                     k, l and t of any table
+check                     k, l and t of any table, and a sample's risk in its population
+individual_risk           the same for each row of a sample
 risk, utility             an original table and its masked version
 compare                   both, for a release of any tool
 record_linkage, within    re-identification, and confidential numbers close to the truth
@@ -20,9 +21,10 @@ from typing import TYPE_CHECKING
 from .._lazy import lazily
 
 if TYPE_CHECKING:
-    from .check import check
+    from .check import check, individual_risk
     from .check_result import Check, Confidential
     from .compare import Comparison, compare
+    from .population import Population
     from .risk import Risk, Score, risk, score
     from .two_tables.distribution import Moved, distributions
     from .two_tables.distribution_similarity import Likeness, Propensity, likeness, propensity
@@ -43,6 +45,7 @@ __all__ = [
     "CorrelationDifference",
     "Likeness",
     "Moved",
+    "Population",
     "Propensity",
     "PublishedColumn",
     "Rematched",
@@ -55,6 +58,7 @@ __all__ = [
     "correlation_difference",
     "discernibility",
     "distributions",
+    "individual_risk",
     "likeness",
     "ncp",
     "propensity",
@@ -70,9 +74,10 @@ __all__ = [
 lazily(
     __name__,
     {
-        ".check": "check",
+        ".check": "check individual_risk",
         ".check_result": "Check Confidential",
         ".compare": "Comparison compare",
+        ".population": "Population",
         ".risk": "Risk Score risk score",
         ".two_tables.distribution": "Moved distributions",
         ".two_tables.distribution_similarity": "Likeness Propensity likeness propensity",

@@ -275,11 +275,34 @@ class TCloseness(Promise):
         )
 
 
+@dataclass(frozen=True)
+class NoFormalPromise(Promise):
+    """No bound on what an intruder learns: values were changed at random, by a law that the
+    certificate states. What some attacks reach was measured, for the holder only.
+
+    Example
+        >>> str(NoFormalPromise()), NoFormalPromise().parameters()
+        ('no formal promise', {})
+    """
+
+    kind: ClassVar[str] = "no formal promise"
+
+    def sentence(self) -> str:
+        return (
+            "Nothing is promised about what an intruder can learn: values were changed at random, "
+            "by the law stated here, from which no bound follows."
+        )
+
+    def __str__(self) -> str:
+        return self.kind
+
+
 PROMISES: Mapping[str, type[Promise]] = {
     kind.kind: kind
     for kind in (
         *(Pure, Approximate, Individual),
         *(KAnonymity, ColumnKAnonymity, ProbabilisticKAnonymity, TCloseness),
+        NoFormalPromise,
     )
 }
 

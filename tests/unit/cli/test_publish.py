@@ -385,3 +385,24 @@ def test_a_t_of_the_other_kind_is_explained(
     done = run(folder, *words, "--preview")
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
+
+
+def test_cells_are_suppressed_by_importance(folder: Path) -> None:
+    words = ("--method", "local-suppression", "-k", "4", "--importance", "sex=9", "--preview")
+    done = run(folder, *words)
+    assert done.returncode == 0
+    assert "importance: sex: 9" in done.stdout
+    done = run(folder, *words[:-2], "9", "--preview")
+    assert done.returncode == 2
+    assert "age=5,town=2" in " ".join(done.stderr.split())
+
+
+def test_perturbation_is_asked_for_by_column(folder: Path) -> None:
+    words = ("--method", "perturb", "--retain", "job=0.7", "--noise", "0.2", "--correlated")
+    words += ("--transition", "sex=0.9:0.1/0.25:0.75", "--preview", "--json")
+    done = run(folder, *words)
+    assert done.returncode == 0, done.stderr
+    stated = json.loads(done.stdout)["certificate"]
+    assert stated["promise"] == {"kind": "no formal promise"}
+    assert stated["parameters"]["PRAM of sex"].endswith("row by row: 0.9 0.1; 0.25 0.75")
+    assert stated["parameters"]["PRAM of job"].startswith("kept with probability 0.7")

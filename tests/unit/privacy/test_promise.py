@@ -38,6 +38,7 @@ EXAMPLES = [
     tn.ColumnKAnonymity(k=5),
     tn.ProbabilisticKAnonymity(k=12),
     tn.TCloseness(t=1.5),
+    tn.NoFormalPromise(),
 ]
 
 

@@ -235,7 +235,8 @@ def test_roles_are_stated_whatever_the_method() -> None:
 def test_options_are_those_that_the_methods_read() -> None:
     grouped = ["k", "by", "l", "t", "gamma", "memory"]
     recoded = ["suppress", "minimise", "widths"]
-    every = [*grouped, *recoded, "groups", "epsilon"]
+    perturbed = ["retain", "transition", "noise", "correlated"]
+    every = [*grouped, *recoded, "importance", "groups", *perturbed, "epsilon"]
     assert list(options_of(METHODS.values())) == every
     both = options_of([Swap, Costly])
     assert list(both) == [*grouped, "epsilon"]

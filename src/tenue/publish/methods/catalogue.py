@@ -13,13 +13,19 @@ from ...schema import Schema
 from .anatomy import Anatomy
 from .contract import Method, check_roles, one_of
 from .generalise import Generalise
+from .local_suppression import LocalSuppression
 from .microaggregate import Microaggregate
+from .perturb import Perturb
 from .private import Private
 from .swap import Swap
 from .t_close import TClose
 
 METHODS: dict[str, type[Method]] = {
-    kind.name: kind for kind in (Microaggregate, Swap, Generalise, Anatomy, TClose, Private)
+    kind.name: kind
+    for kind in (
+        *(Microaggregate, Swap, Generalise, LocalSuppression, Anatomy, TClose),
+        *(Perturb, Private),
+    )
 }
 """A new method is added here."""
 
@@ -41,7 +47,12 @@ class Options(TypedDict, total=False):
     suppress: object
     minimise: str | None
     widths: Mapping[str, Sequence[object]] | None
+    importance: Mapping[str, int] | None
     groups: str
+    retain: object
+    transition: Mapping[str, Sequence[Sequence[object]]] | None
+    noise: object
+    correlated: bool
     epsilon: Any
 
 
