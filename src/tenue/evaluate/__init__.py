@@ -5,7 +5,7 @@ risk, utility             an original table and its masked version
 compare                   both, for a release of any tool
 record_linkage, within    re-identification, and confidential numbers close to the truth
 rematched                 reassignment of swapped values
-sse, correlation_difference, distributions, propensity     information loss
+sse, correlation_difference, associations, distributions, propensity     information loss
 discernibility, average_class_size, ncp     loss by generalisation
 likeness                  two tables as wholes, whose rows are not related
 score                     loss and risk in one number, against a baseline
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .check_result import Check, Confidential
     from .compare import Comparison, compare
     from .risk import Risk, Score, risk, score
+    from .two_tables.association import Association, PairAssociation, associations
     from .two_tables.distribution import Moved, distributions
     from .two_tables.distribution_similarity import Likeness, Propensity, likeness, propensity
     from .two_tables.information_loss import (
@@ -37,18 +38,21 @@ if TYPE_CHECKING:
     from .utility import Utility, average_class_size, discernibility, ncp, utility
 
 __all__ = [
+    "Association",
     "Check",
     "Comparison",
     "Confidential",
     "CorrelationDifference",
     "Likeness",
     "Moved",
+    "PairAssociation",
     "Propensity",
     "PublishedColumn",
     "Rematched",
     "Risk",
     "Score",
     "Utility",
+    "associations",
     "average_class_size",
     "check",
     "compare",
@@ -74,6 +78,7 @@ lazily(
         ".check_result": "Check Confidential",
         ".compare": "Comparison compare",
         ".risk": "Risk Score risk score",
+        ".two_tables.association": "Association PairAssociation associations",
         ".two_tables.distribution": "Moved distributions",
         ".two_tables.distribution_similarity": "Likeness Propensity likeness propensity",
         ".two_tables.information_loss": ("CorrelationDifference correlation_difference sse within"),

@@ -96,7 +96,7 @@ def report_of(
         compared=shown.compared,
         risk=risk,
         utility=utility if own else None,
-        correlation=utility.correlation,
+        association=utility.association,
         instead_of_k=None if check is None else method.instead_of_k(check),
         k=None if promised is None else int(promised),
         sizes=shown.sizes,

@@ -215,6 +215,7 @@ class Figures(Block):
 
     instead: what is public instead, for figures for the holder.
     wide: whether each takes the whole width.
+    half: whether each takes half of it.
     """
 
     figures: Sequence[Figure]
@@ -222,9 +223,14 @@ class Figures(Block):
     key: Sequence[tuple[str, str]] = ()
     instead: Sequence[Figure] = ()
     wide: bool = False
+    half: bool = False
 
     def public(self) -> Sequence[Block]:
-        return [Figures(self.instead)] if self.holder and self.instead else super().public()
+        return (
+            [replace(self, figures=self.instead, holder=False, key=(), instead=())]
+            if self.holder and self.instead
+            else super().public()
+        )
 
     def html(self, drawn: Drawn) -> str:
         made = "".join(self._figure(figure, drawn) for figure in self.figures)
@@ -232,7 +238,7 @@ class Figures(Block):
             f'<span><i class="tone-{tone}"></i>{prose(words)}</span>' for tone, words in self.key
         )
         shown = f'<p class="key">{key}</p>' if key and drawn.charts else ""
-        kind = "figures whole" if self.wide else "figures"
+        kind = "figures" + " whole" * self.wide + " half" * self.half
         return f'{shown}<div class="{kind}">{made}</div>'
 
     def _figure(self, figure: Figure, drawn: Drawn) -> str:

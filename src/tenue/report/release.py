@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 
 from ..evaluate.check_result import Check
 from ..evaluate.risk import Risk
+from ..evaluate.two_tables.association import Association
 from ..evaluate.two_tables.distribution import Marginal
 from ..evaluate.two_tables.distribution_similarity import Likeness
-from ..evaluate.two_tables.information_loss import CorrelationDifference
 from ..evaluate.utility import Utility
 from ..privacy import Certificate
 from ..schema.table import RECORD
 from ..text import many
 from .document import Block, Bullets, Document, Grid, Paragraphs, Section
 from .risk_utility_blocks import (
+    association_blocks,
     class_blocks,
     distribution_blocks,
     loss_blocks,
@@ -54,7 +55,7 @@ class ReleaseFacts:
     compared: the same beside the original.
     risk, utility: None if they were not measured.
     check: k, l and t, where `risk` does not have them.
-    correlation: correlations between columns; those of the release may be public.
+    association: of every two columns; of the release it may be public.
     instead_of_k: the sentence about unique rows, where k, l and t do not measure the promise.
     k: the promised size of groups, if there is one.
     sizes: how many groups have how many units; by column where each has its own groups.
@@ -70,7 +71,7 @@ class ReleaseFacts:
     risk: Risk | None = None
     utility: Utility | Likeness | None = None
     check: Check | None = None
-    correlation: CorrelationDifference | None = None
+    association: Association | None = None
     instead_of_k: str | None = None
     k: int | None = None
     sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
@@ -98,6 +99,7 @@ def release_document(facts: ReleaseFacts) -> Document:
         Section("Equivalence classes", _classes(facts)),
         Section("Utility", utility),
         Section("Distributions of the columns", _columns(facts)),
+        Section("Associations between columns", _associations(facts)),
         *facts.more,
         Section("What was done", history),
     ]
@@ -152,7 +154,14 @@ def _classes(facts: ReleaseFacts) -> list[Block]:
 
 
 def _columns(facts: ReleaseFacts) -> list[Block]:
-    blocks = distribution_blocks(facts.released, facts.compared, facts.correlation)
+    blocks = distribution_blocks(facts.released, facts.compared)
     if facts.counted is not None and facts.counted < facts.rows:
         blocks.append(Paragraphs([f"Counted in {many(facts.counted, 'row')}, drawn at random."]))
     return blocks
+
+
+def _associations(facts: ReleaseFacts) -> list[Block]:
+    if facts.association is None:
+        return []
+    compares = bool(facts.compared)
+    return association_blocks(facts.association, facts.released, compares=compares)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ...evaluate.compare import Comparison
+from ...evaluate.two_tables.association import Association
+from ...evaluate.two_tables.distribution_similarity import Likeness
+from ...evaluate.utility import Utility
 from ..document import Document, Paragraphs, Section
-from ..figure import marginals_picture
+from ..figure import associations_picture, marginals_picture
 from ..picture import Picture
 from ..release import ReleaseFacts, release_document
 
@@ -23,7 +26,7 @@ def document(found: Comparison) -> Document:
             risk=found.risk,
             check=found.check,
             utility=found.utility,
-            correlation=found.utility.correlation,
+            association=found.utility.association,
             warnings=found.warnings(),
             more=[Section("How it was measured", [Paragraphs(found.notes, holder=True)])],
         )
@@ -33,3 +36,13 @@ def document(found: Comparison) -> Document:
 def compared(found: Comparison) -> Picture:
     """The columns before and after."""
     return marginals_picture(TITLE, found.compared)
+
+
+def associated(found: Association) -> Picture:
+    """The association of every two columns, before and after."""
+    return associations_picture(found)
+
+
+def utility(found: Utility | Likeness) -> Picture:
+    """The same of what was measured as utility."""
+    return associations_picture(found.association)
