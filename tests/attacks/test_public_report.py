@@ -62,6 +62,7 @@ def written_by_an_intruder(release: Any, described: tn.Schema) -> str:
             method,
             release.certificate,
             Shown(alone, marginals(table, table, described)),
+            replace(release.verdict(), risk="?", utility="?", left_out="?", where="?"),
             rows=release.rows,
             columns=len(release.columns),
             risk=risk,

@@ -204,8 +204,8 @@ class Utility(Printed):
     @property
     def in_short(self) -> str:
         """The loss in one sentence."""
-        moved = f"Changed columns moved by {percent(self.relative_error)} of their domain."
-        return f"{moved} {self.association.in_short}" if self.association.pairs else moved
+        moved = f"changed columns moved by {percent(self.relative_error)} of their domain"
+        return "; ".join([moved, *self.association.brief])
 
     def __str__(self) -> str:
         kept = [name for name, moved in self.relative_by_column if moved == 0]

@@ -301,6 +301,7 @@ class Departure:
     source_kind: str
     registration: Registration | None
     left: bool = False
+    folder: Path | None = None
     word: str = "Release"
     repeatable: bool = False
     _turn: threading.RLock = field(default_factory=threading.RLock, repr=False)
@@ -319,11 +320,14 @@ class Departure:
                 with nullcontext() if self.registration is None else self.registration.books:
                     manifest = self._leave(target)
                 self.left = True
+                self.folder = None if target is None else target.folder
                 return manifest
         if target is None:
             return {}
         replace, report = target.replace, target.report
-        return write_release(*self._files(target), replace=replace, report=report)
+        manifest = write_release(*self._files(target), replace=replace, report=report)
+        self.folder = target.folder
+        return manifest
 
     def _files(self, target: Target) -> tuple[Path, Mapping[str, Any], str, str]:
         kind = target.kind or ("csv" if self.source_kind == "csv" else "parquet")
@@ -367,14 +371,27 @@ class Departure:
             return None
         return self.registration.books.path
 
-    @property
-    def said(self) -> str | None:
-        """What a screen shows about the register; None if there is nothing to consider."""
+    def where(self, target: Target | None = None) -> str:
+        """Where the release is, and where it is registered.
+
+        Parameters
+            target: where it is about to be saved, for its report.
+        """
+        leaves = self.left or target is not None
+        place = "handed out as a table" if leaves else "nowhere yet: .save(folder) writes it"
+        if target is not None:
+            place = f"folder {target.folder.name or target.folder}"
+        elif self.folder is not None:
+            place = f"folder {self.folder}"
+        return f"{place}; {self._registered(leaves=leaves)}"
+
+    def _registered(self, *, leaves: bool) -> str:
         if self.registration is None:
-            nowhere = "In no ledger: a second release would not be noticed."
-            return None if self.repeatable else nowhere
-        later = "Not yet: it is registered when the table leaves, by .table, .save or .digest."
-        return None if self.left else later
+            nowhere = "in no ledger, so a second release would not be noticed"
+            return "its price is in the ledger" if self.repeatable else nowhere
+        path = self.registration.books.path
+        ledger = "its ledger" if path is None else path.name
+        return f"registered in {ledger}" if leaves else f"{ledger} registers it when it leaves"
 
 
 class Preview(Departure):
@@ -386,6 +403,5 @@ class Preview(Departure):
     def _depart(self, target: Target | None) -> dict[str, Any]:
         raise refuse("publish.preview-without-table")
 
-    @property
-    def said(self) -> str:
-        return "Nothing: this is a preview, which has no table."
+    def where(self, target: Target | None = None) -> str:
+        return "nowhere: this is a preview, which has no table"

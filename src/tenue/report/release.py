@@ -50,6 +50,7 @@ MEASURED = "It promises nothing: `tenue compare` measured a table that was made 
 class ReleaseFacts:
     """What a report of a release shows.
 
+    promised, verdict: the first lines; those of the verdict are for the holder.
     certificate: None for a table made elsewhere.
     released: the distribution of each released column, from the release alone.
     compared: the same beside the original.
@@ -63,9 +64,11 @@ class ReleaseFacts:
     """
 
     title: str
+    promised: str
     rows: int
     columns: int
     released: Sequence[Marginal]
+    verdict: Sequence[tuple[str, str]] = ()
     certificate: Certificate | None = None
     compared: Sequence[Marginal] = ()
     risk: Risk | None = None
@@ -93,6 +96,7 @@ def release_document(facts: ReleaseFacts) -> Document:
     if facts.utility is not None:
         utility = [*loss_blocks(facts.utility), Paragraphs([AGAINST], holder=True)]
     sections = [
+        Section("In short", _verdict(facts)),
         *([] if facts.certificate is None else _promise(facts.certificate)),
         Section("Warnings before release", warnings),
         Section("Disclosure risk", risk),
@@ -134,6 +138,14 @@ def _promise(certificate: Certificate) -> list[Section]:
         Section("What is not promised", [Bullets(certificate.does_not_promise)]),
         Section("What the promise assumes", [Bullets(certificate.assumptions)]),
     ]
+
+
+def _verdict(facts: ReleaseFacts) -> list[Block]:
+    """What a reader wants to know first; what was measured is for the holder."""
+    shown: list[Block] = [Grid(["", ""], [["Promised", facts.promised]])]
+    if facts.verdict:
+        shown.append(Grid(["", ""], [list(line) for line in facts.verdict], holder=True))
+    return shown
 
 
 def _classes(facts: ReleaseFacts) -> list[Block]:

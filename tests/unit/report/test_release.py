@@ -120,6 +120,8 @@ def facts() -> ReleaseFacts:
     table = people()
     return ReleaseFacts(
         title="A protected copy of people",
+        promised="4-anonymity",
+        verdict=[("Largest risk", "A RISK."), ("Left out", "THREE ROWS.")],
         rows=60,
         columns=6,
         certificate=CERTIFICATE,
@@ -143,6 +145,9 @@ def test_it_says_what_is_promised_and_what_is_not(facts: ReleaseFacts) -> None:
         "a mechanism",
         "Anything else.",
         "An assumption.",
+        "4-anonymity",
+        "A RISK.",
+        "THREE ROWS.",
         "A REMARK.",
         "A WARNING.",
         "A STEP.",
@@ -158,7 +163,16 @@ def test_the_public_one_has_nothing_of_the_original(facts: ReleaseFacts) -> None
     document = release_document(facts).public()
     page = document.html()
     assert not document.for_holder
-    for words in ("A REMARK.", "A WARNING.", "A STEP.", "Risk:", "Utility:", "Sizes of groups"):
+    for words in (
+        "A REMARK.",
+        "A RISK.",
+        "THREE ROWS.",
+        "A WARNING.",
+        "A STEP.",
+        "Risk:",
+        "Utility:",
+        "Sizes of groups",
+    ):
         assert words not in page
     for words in ("What is promised", "Anything else.", "Equivalence classes"):
         assert words in page

@@ -116,6 +116,14 @@ class Association(Printed):
         return tuple(pair for pair in self.worst[:NAMED] if pair.change >= NOTED)
 
     @property
+    def brief(self) -> list[str]:
+        """The change in a few words, with the pair that moved most; empty without pairs."""
+        if not self.pairs:
+            return []
+        most = "".join(f", {pair.in_short} most" for pair in self.named[:1])
+        return [f"associations by {strength(self.mean)}{most}"]
+
+    @property
     def in_short(self) -> str:
         """The change in one sentence."""
         text = f"Associations of two columns moved by {strength(self.mean)} on average"
@@ -142,22 +150,27 @@ class Association(Printed):
 
     def rows(self, most: int | None = None) -> list[list[str]]:
         """The table of pairs, those that moved most first, below its head."""
-        head = ["columns", "measure", "original", "release", "change", "means apart"]
+        head = ["columns", "measure", "original", "release", "means apart"]
         return [head] + [
             [
                 pair.name,
                 pair.measure,
-                *map(strength, (pair.original, pair.masked, pair.change)),
+                *map(strength, (pair.original, pair.masked)),
                 "" if pair.means is None else " → ".join(shortly(each) for each in pair.means),
             ]
             for pair in self.worst[:most]
         ]
 
     def __str__(self) -> str:
-        lines = [self.in_short, "", *text_table(self.rows(LISTED), left=2)]
+        lines = [self.in_short, "", *text_table(_unquoted(self.rows(LISTED)), left=2)]
         if len(self.pairs) > LISTED:
             lines.append(f"and {many(len(self.pairs) - LISTED, 'pair')} that moved less.")
         return "\n".join([*lines, EXPLAINED])
+
+
+def _unquoted(rows: list[list[str]]) -> list[list[str]]:
+    """A terminal's table needs no quotes around names."""
+    return [[row[0].replace("`", ""), *row[1:]] for row in rows]
 
 
 def strength(value: float) -> str:

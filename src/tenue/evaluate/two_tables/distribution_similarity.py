@@ -202,8 +202,8 @@ class Likeness(Printed):
     @property
     def in_short(self) -> str:
         """The loss in one sentence."""
-        off = f"{_BOXED} {percent(self.boxes)} on average."
-        return f"{off} {self.association.in_short}" if self.association.pairs else off
+        off = f"shares of rows within boxes of columns are off by {percent(self.boxes)}"
+        return "; ".join([off, *self.association.brief])
 
     def __str__(self) -> str:
         lines = []
