@@ -331,7 +331,7 @@ class Departure:
 
     def _files(self, target: Target) -> tuple[Path, Mapping[str, Any], str, str]:
         kind = target.kind or ("csv" if self.source_kind == "csv" else "parquet")
-        return target.folder, self.tables, self.certificate.to_json(), kind
+        return target.folder, self.tables, self.certificate.to_json(indent=2), kind
 
     def _leave(self, target: Target | None) -> dict[str, Any]:
         """Registers the release and, where there is a target, saves it; returns the manifest.
