@@ -66,10 +66,12 @@ def _of_numbers(found: Marginal) -> Panel:
     large = max(map(abs, edges)) >= 10_000
     x = Axis(low=edges[0], high=edges[-1], write="~s" if large else "", shown=not found.time)
     if found.time:
-        aligned: tuple[tuple[float, Align], ...] = ((edges[0], "left"), (edges[-1], "right"))
+        half = found.step / 2
+        aligned: tuple[tuple[float, float, Align], ...]
+        aligned = ((edges[0], half, "left"), (edges[-1], -half, "right"))
         marks += [
-            Words(moment(end), end, 0.0, tone="quiet", down=16, align=align)
-            for end, align in aligned
+            Words(moment(end + inward), end, 0.0, tone="quiet", down=16, align=align)
+            for end, inward, align in aligned
         ]
     return Panel(marks, x=x, y=_share_axis(found, 1.08), width=WIDTH - 60, height=_HEIGHT)
 

@@ -9,7 +9,7 @@ to have more associations than large ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -221,35 +221,51 @@ def association_of(
     rows = max(max(one.original.size, one.masked.size) for one in attributes)
     step = max(1, -(-rows * count // _MOST_CELLS))
     known = {} if correlation is None else correlation.pairs
-    sides = [(one.original[::step], one.masked[::step]) for one in attributes]
-    pairs = []
-    for (i, one), (j, other) in combinations(enumerate(attributes), 2):
-        if isinstance(one, Numeric) and isinstance(other, Numeric):
-            before, after = known[one.name, other.name]
-            names, measure, means = (one.name, other.name), CORRELATION, None
-        elif isinstance(one, Nominal) and isinstance(other, Nominal):
-            before, after = (cramers_v(sides[i][s], sides[j][s]) for s in (0, 1))
-            names, measure, means = (one.name, other.name), CRAMER, None
-        else:
-            first, second = (i, j) if isinstance(one, Numeric) else (j, i)
-            found = [correlation_ratio(sides[first][s], sides[second][s]) for s in (0, 1)]
-            before, after = (ratio for ratio, _ in found)
-            names = attributes[first].name, attributes[second].name
-            measure, means = RATIO, _means(attributes[first], [apart for _, apart in found])
-        pairs.append(
-            PairAssociation(
-                columns=names, measure=measure, original=before, masked=after, means=means
-            )
-        )
-    names_ = tuple(one.name for one in attributes)
-    return Association(columns=names_, pairs=tuple(pairs), rows_apart=step)
+    return Association(
+        columns=tuple(one.name for one in attributes),
+        pairs=tuple(_pair(*both, known, step) for both in combinations(attributes, 2)),
+        rows_apart=step,
+    )
 
 
-def _means(number: Attribute, apart: Sequence[float | None]) -> tuple[float, float] | None:
-    before, after = apart
-    if before is None or after is None or not isinstance(number, Numeric) or number.time:
-        return None
-    return before, after
+def _pair(
+    one: Attribute,
+    other: Attribute,
+    known: Mapping[tuple[str, str], tuple[float, float]],
+    step: int,
+) -> PairAssociation:
+    """The association of two columns, in every so many rows.
+
+    Parameters
+        known: the correlations of numbers.
+    """
+    if isinstance(one, Numeric) and isinstance(other, Numeric):
+        return _made(one, other, CORRELATION, known[one.name, other.name])
+    if isinstance(one, Nominal) and isinstance(other, Nominal):
+        before = cramers_v(one.original[::step], other.original[::step])
+        after = cramers_v(one.masked[::step], other.masked[::step])
+        return _made(one, other, CRAMER, (before, after))
+    number, words = (one, other) if isinstance(one, Numeric) else (other, one)
+    assert isinstance(number, Numeric)
+    assert isinstance(words, Nominal)
+    first, far = correlation_ratio(number.original[::step], words.original[::step])
+    second, near = correlation_ratio(number.masked[::step], words.masked[::step])
+    means = None if far is None or near is None or number.time else (far, near)
+    return _made(number, words, RATIO, (first, second), means)
+
+
+def _made(
+    one: Attribute,
+    other: Attribute,
+    measure: Measure,
+    strengths: tuple[float, float],
+    means: tuple[float, float] | None = None,
+) -> PairAssociation:
+    original, masked = strengths
+    names = one.name, other.name
+    return PairAssociation(
+        columns=names, measure=measure, original=original, masked=masked, means=means
+    )
 
 
 def cramers_v(one: Whole, other: Whole) -> float:

@@ -239,7 +239,7 @@ class Private(Method):
 
     def largest_risk(self, risk: Risk | None, telling: Mapping[str, float]) -> str:
         """What differential privacy bounds: nothing has to be measured."""
-        most = shortly(math.exp(min(self.epsilon, _MOST_EPSILON)))
+        most = shortly(math.exp(min(float(self.epsilon), _MOST_EPSILON)))
         return (
             f"the odds of any guess about one record change by a factor of at most {most}; no row "
             "is the row of a person"
