@@ -28,6 +28,7 @@ from .facts import (
     NeighboursChanged,
     ProtocolChanged,
     ReleaseRegistered,
+    ReleaseSaved,
     ReleaseWithdrawn,
     Reserved,
     Returned,
@@ -368,6 +369,8 @@ class Totals(Books):
             case RowsReleased():
                 self.releases[fact.dataset, fact.release_digest] = sequence
                 self.releases[EVERYONE, f"{sequence} {fact.marks}"] = sequence
+            case ReleaseSaved():
+                self._known(fact.dataset)
             case ReleaseWithdrawn():
                 self._withdraw(sequence, fact)
 

@@ -38,6 +38,7 @@ from .numba_kernels import compilation_told
 from .register import (
     Departure,
     Preview,
+    Purchase,
     Register,
     Registration,
     Target,
@@ -314,7 +315,12 @@ def _release(
         return Release(*facts, leaving.without_rows(), Preview(certificate))
     once = None if way.repeatable or books is None else Registration(books, way, marks, seal)
     departure = Departure(
-        leaving.tables, certificate, kind_of(source), once, repeatable=way.repeatable
+        leaving.tables,
+        certificate,
+        kind_of(source),
+        once,
+        purchase=None if books is None else Purchase(books, way),
+        repeatable=way.repeatable,
     )
     return Release(*facts, leaving, departure)
 

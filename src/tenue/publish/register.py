@@ -12,6 +12,7 @@ Guarantee
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -213,6 +214,28 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Purchase:
+    """The ledger that knows a release, by its price or by its registration."""
+
+    books: Register
+    method: Method
+
+    def saved(self, digest: str, folder: Path) -> None:
+        """Records where the files are. They have left: if that fails, only this record is lost."""
+        with suppress(Refused, Fault), self.books:
+            ledger = self.books.known
+            if ledger is None:
+                return
+            place = folder.absolute().name
+            if ledger.path is not None:
+                with suppress(ValueError):  # another drive
+                    above = ledger.path.absolute().parent
+                    place = Path(os.path.relpath(folder.absolute(), above)).as_posix()
+            name, method = ledger.known_as(self.method.schema.name), self.method.label
+            ledger.release_saved(name, digest, method=method, place=place)
+
+
+@dataclass(frozen=True)
 class Registration:
     """What a release is registered with.
 
@@ -293,6 +316,7 @@ class Departure:
 
     source_kind: the kind of data frame or file that the rows came from.
     registration: None for no ledger.
+    purchase: records where it is saved; None for no ledger.
     repeatable: whether nothing has to be registered, because a second release reveals no more.
     """
 
@@ -302,8 +326,10 @@ class Departure:
     registration: Registration | None
     left: bool = False
     folder: Path | None = None
+    purchase: Purchase | None = None
     word: str = "Release"
     repeatable: bool = False
+    _digest: str = field(default="", repr=False)
     _turn: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def to_caller(self) -> None:
@@ -320,14 +346,22 @@ class Departure:
                 with nullcontext() if self.registration is None else self.registration.books:
                     manifest = self._leave(target)
                 self.left = True
-                self.folder = None if target is None else target.folder
+                self._note(target)
                 return manifest
         if target is None:
             return {}
         replace, report = target.replace, target.report
         manifest = write_release(*self._files(target), replace=replace, report=report)
-        self.folder = target.folder
+        self._note(target)
         return manifest
+
+    def _note(self, target: Target | None) -> None:
+        """Where the files are, here and in the ledger."""
+        if target is not None:
+            self.folder = target.folder
+            if self.purchase is not None:
+                digest = self._digest or digest_of(self.tables, self.certificate)
+                self.purchase.saved(digest, target.folder)
 
     def _files(self, target: Target) -> tuple[Path, Mapping[str, Any], str, str]:
         kind = target.kind or ("csv" if self.source_kind == "csv" else "parquet")
@@ -340,7 +374,7 @@ class Departure:
         leaves them there, registered; only a failure that this program sees is recorded as
         withdrawn.
         """
-        digest = digest_of(self.tables, self.certificate)
+        digest = self._digest = digest_of(self.tables, self.certificate)
         if target is None:
             if self.registration is not None:
                 self.registration.write(digest)

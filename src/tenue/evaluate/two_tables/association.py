@@ -245,9 +245,9 @@ def _pair(
         before = cramers_v(one.original[::step], other.original[::step])
         after = cramers_v(one.masked[::step], other.masked[::step])
         return _made(one, other, CRAMER, (before, after))
-    number, words = (one, other) if isinstance(one, Numeric) else (other, one)
-    assert isinstance(number, Numeric)
-    assert isinstance(words, Nominal)
+    if isinstance(one, Nominal) or isinstance(other, Numeric):
+        return _pair(other, one, known, step)  # the number first
+    number, words = one, other
     first, far = correlation_ratio(number.original[::step], words.original[::step])
     second, near = correlation_ratio(number.masked[::step], words.masked[::step])
     means = None if far is None or near is None or number.time else (far, near)

@@ -17,6 +17,7 @@ from ..facts import (
     NeighboursChanged,
     ProtocolChanged,
     ReleaseRegistered,
+    ReleaseSaved,
     ReleaseWithdrawn,
     RowsReleased,
     SchemaChanged,
@@ -115,6 +116,12 @@ def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased)
         if before is not None:
             raise refuse("ledger.rows-registered-before", earlier=before, dataset=wanted.dataset)
     return journal.write(wanted)
+
+
+def record_saved(journal: Journal, wanted: ReleaseSaved) -> None:
+    """Records where the files of a release are."""
+    known_dataset(journal, wanted.dataset)
+    journal.write(wanted)
 
 
 def withdraw_release(journal: Journal, wanted: ReleaseWithdrawn) -> None:
