@@ -3,6 +3,7 @@
 check                     k, l and t of any table
 risk, utility             an original table and its masked version
 compare                   both, for a release of any tool
+compare_several           several releases of one table side by side
 record_linkage, within    re-identification, and confidential numbers close to the truth
 rematched                 reassignment of swapped values
 sse, correlation_difference, associations, distributions, propensity     information loss
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .check import check
     from .check_result import Check, Confidential
     from .compare import Comparison, compare
+    from .comparisons import Comparisons, compare_several
     from .risk import Risk, Score, risk, score
     from .two_tables.association import Association, PairAssociation, associations
     from .two_tables.distribution import Moved, distributions
@@ -41,6 +43,7 @@ __all__ = [
     "Association",
     "Check",
     "Comparison",
+    "Comparisons",
     "Confidential",
     "CorrelationDifference",
     "Likeness",
@@ -56,6 +59,7 @@ __all__ = [
     "average_class_size",
     "check",
     "compare",
+    "compare_several",
     "correlation_difference",
     "discernibility",
     "distributions",
@@ -77,6 +81,7 @@ lazily(
         ".check": "check",
         ".check_result": "Check Confidential",
         ".compare": "Comparison compare",
+        ".comparisons": "Comparisons compare_several",
         ".risk": "Risk Score risk score",
         ".two_tables.association": "Association PairAssociation associations",
         ".two_tables.distribution": "Moved distributions",

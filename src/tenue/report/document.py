@@ -164,11 +164,12 @@ class Cards(Block):
 
 @dataclass(frozen=True)
 class Grid(Block):
-    """A table with a head; the first column names the row."""
+    """A table with a head; the first column names the row. `lead` for the most important one."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     holder: bool = False
+    lead: bool = False
 
     def html(self, drawn: Drawn) -> str:
         kinds = [' class="number"' if self._counts(at) else "" for at in range(len(self.head))]
@@ -187,6 +188,7 @@ class Grid(Block):
         top = f"<thead><tr>{head}</tr></thead>" if any(self.head) else ""
         cells = len(self.head) - 1
         kind = f' class="many cells-{cells}"' if top and cells in _MANY else ""
+        kind = ' class="verdict"' if self.lead else kind
         return f'<div class="wide"><table{kind}>{top}<tbody>{body}</tbody></table></div>'
 
     def _counts(self, at: int) -> bool:

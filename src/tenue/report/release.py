@@ -142,9 +142,10 @@ def _promise(certificate: Certificate) -> list[Section]:
 
 def _verdict(facts: ReleaseFacts) -> list[Block]:
     """What a reader wants to know first; what was measured is for the holder."""
-    shown: list[Block] = [Grid(["", ""], [["Promised", facts.promised]])]
+    shown: list[Block] = [Grid(["", ""], [["Promised", facts.promised]], lead=True)]
     if facts.verdict:
-        shown.append(Grid(["", ""], [list(line) for line in facts.verdict], holder=True))
+        lines = [list(line) for line in facts.verdict]
+        shown.append(Grid(["", ""], lines, holder=True, lead=True))
     return shown
 
 

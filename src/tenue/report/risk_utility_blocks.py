@@ -174,12 +174,12 @@ def association_blocks(
         for pair in found.pairs
         if all(shown.get(n.lower()) == k for n, k in zip(pair.columns, pair.kinds, strict=True))
     }
-    alone = _heat_maps(public, "release")
+    alone = heat_maps(public, "release")
     blocks: list[Block] = []
     if compares and found.pairs:
         maps = [
-            *_heat_maps({pair.columns: pair.original for pair in found.pairs}, "original"),
-            *_heat_maps({pair.columns: pair.masked for pair in found.pairs}, "release"),
+            *heat_maps({pair.columns: pair.original for pair in found.pairs}, "original"),
+            *heat_maps({pair.columns: pair.masked for pair in found.pairs}, "release"),
         ]
         head, *rows = found.rows(_MOST_PAIRS)
         blocks = [
@@ -226,7 +226,7 @@ def _remark(one: Marginal) -> str:
     return f" ({'; '.join(remarks)})" if remarks else ""
 
 
-def _heat_maps(strengths: Mapping[tuple[str, str], float], table: str) -> list[Figure]:
+def heat_maps(strengths: Mapping[tuple[str, str], float], table: str) -> list[Figure]:
     """The heat map of one table; none without pairs."""
     if not strengths:
         return []
