@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from ..errors import refuse
 from .messages import spoken
@@ -41,18 +41,18 @@ def compare(
     from ..report.plot import write
 
     with spoken():
+        asked: dict[str, Any] = {
+            "schema": schema,
+            "quasi_identifiers": columns_in(quasi_identifiers),
+            "confidential": columns_in(confidential),
+            "related": False if unrelated else None,
+        }
         found: Comparison | Comparisons
-        measure = compare_several if others else compared
-        found = measure(
-            original,
-            dict(zip(_names([released, *others]), [released, *others], strict=True))
-            if others
-            else released,
-            schema=schema,
-            quasi_identifiers=columns_in(quasi_identifiers),
-            confidential=columns_in(confidential),
-            related=False if unrelated else None,
-        )
+        if others:
+            paths = [released, *others]
+            found = compare_several(original, dict(zip(_names(paths), paths, strict=True)), **asked)
+        else:
+            found = compared(original, released, **asked)
         if report is not None:
             write(found, report)
     if as_json:

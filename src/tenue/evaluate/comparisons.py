@@ -102,15 +102,15 @@ def compare_several(
     """
     if not isinstance(releases, Mapping) or not releases:
         raise refuse("evaluate.no-releases")
-    given: list[Iterable[str] | None] = [
+    known, secret = (
         names if names is None or isinstance(names, str) else list(names)
         for names in (quasi_identifiers, confidential)
-    ]
+    )
     truth = open_rows(original)  # once, for a stream cannot be read again
     truth = truth.cached(truth.names)
     return Comparisons(
         releases={
-            str(name): compare(truth, table, schema, *given, related)
+            str(name): compare(truth, table, schema, known, secret, related)
             for name, table in releases.items()
         }
     )

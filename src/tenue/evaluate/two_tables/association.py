@@ -209,7 +209,7 @@ def associations(
     """
     attributes = paired(original, masked, columns, schema_of(schema), related=False)
     if len(attributes) < 2:
-        raise refuse("evaluate.too-few-columns")
+        raise refuse("evaluate.association-of-one-column")
     return association_of(attributes, correlation_of(attributes))
 
 
