@@ -38,8 +38,8 @@ def show(
     last: Annotated[int, Option("How many of the latest questions to show.", least=0)] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show what was spent, what remains, and every release with its date, method and folder. For
-    every data set, with the latest questions.
+    """Show what was spent, what remains, and every release. Releases with date, method and folder;
+    for every data set, with the latest questions.
 
     Example
         tenue ledger show census.ledger --last 20
