@@ -174,12 +174,12 @@ def association_blocks(
         for pair in found.pairs
         if all(shown.get(n.lower()) == k for n, k in zip(pair.columns, pair.kinds, strict=True))
     }
-    alone = heat_maps(public, "release")
+    alone = heat_maps(public, "the release")
     blocks: list[Block] = []
     if compares and found.pairs:
         maps = [
-            *heat_maps({pair.columns: pair.original for pair in found.pairs}, "original"),
-            *heat_maps({pair.columns: pair.masked for pair in found.pairs}, "release"),
+            *heat_maps({pair.columns: pair.original for pair in found.pairs}, "the original"),
+            *heat_maps({pair.columns: pair.masked for pair in found.pairs}, "the release"),
         ]
         head, *rows = found.rows(_MOST_PAIRS)
         blocks = [
@@ -231,9 +231,9 @@ def heat_maps(strengths: Mapping[tuple[str, str], float], table: str) -> list[Fi
     if not strengths:
         return []
     rows = [[named(pair), strength(share)] for pair, share in strengths.items()]
-    caption = f"Associations in the {table}: blue positive, red negative"
+    caption = f"Associations in {table}: blue positive, red negative"
     wide, narrow = (
-        associations(strengths, f"in the {table}", narrow=narrow) for narrow in (False, True)
+        associations(strengths, f"in {table}", narrow=narrow) for narrow in (False, True)
     )
     return [Figure(wide, caption, Grid(["columns", "association"], rows), narrow)]
 

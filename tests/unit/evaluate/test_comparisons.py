@@ -48,7 +48,11 @@ def test_its_report_shows_every_release_and_is_for_the_holder(tmp_path: Path) ->
     found = compare_several(people(), {"one": coarse(5), "two <b>": coarse(10)}, schema())
     tn.report.write(found, tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    for words in ("2 releases beside their original", "two &lt;b&gt;", "Associations in the one"):
+    for words in (
+        "2 releases beside their original",
+        "two &lt;b&gt;",
+        "Associations in <code>one</code>",
+    ):
         assert words in page
     assert "<b>" not in page
     tn.report.write(found, tmp_path / "p.html", public=True)

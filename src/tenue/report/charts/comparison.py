@@ -15,6 +15,7 @@ from ..release import ELSEWHERE, FOOT, MEASURED, ReleaseFacts, release_document
 from ..risk_utility_blocks import heat_maps
 
 NOTHING = "nothing: the table was made elsewhere, and this only measured it"
+ORIGINAL = "original"
 TITLE = "A release beside its original"
 
 
@@ -67,7 +68,7 @@ def side_by_side(found: Comparisons) -> Document:
         )
     maps = _every_map(found)
     if maps:
-        figures = [one for name, cells in maps.items() for one in heat_maps(cells, name)]
+        figures = [one for name, cells in maps.items() for one in heat_maps(cells, _place(name))]
         sections.append(
             Section("Associations between columns", [Figures(figures, True, half=True)])
         )
@@ -86,6 +87,10 @@ def _every_map(found: Comparisons) -> dict[str, dict[tuple[str, str], float]]:
     maps: dict[str, dict[tuple[str, str], float]] = {}
     for name, one in found.releases.items():
         pairs = one.utility.association.pairs
-        maps.setdefault("original", {pair.columns: pair.original for pair in pairs})
+        maps.setdefault(ORIGINAL, {pair.columns: pair.original for pair in pairs})
         maps[name] = {pair.columns: pair.masked for pair in pairs}
     return {name: cells for name, cells in maps.items() if cells}
+
+
+def _place(name: str) -> str:
+    return "the original" if name == ORIGINAL else f"`{name}`"
