@@ -11,9 +11,9 @@ import pytest
 
 import tenue as tn
 from chance import BITS
+from tenue.evaluate import associations
 from tenue.evaluate.check import check_groups
 from tenue.evaluate.two_tables.distribution import marginals
-from tenue.evaluate.two_tables.information_loss import correlation_difference
 from tenue.publish.release import Shown, report_of
 from unit.publish.census import people, schema
 
@@ -53,8 +53,7 @@ def written_by_an_intruder(release: Any, described: tn.Schema) -> str:
     shown = [name for name in table.column_names if name in described.columns]
     table = table.select(shown)
     alone = marginals(None, table, described)
-    numbers = [one.name for one in alone if one.edges and not one.spread]
-    same = correlation_difference(table, table, numbers) if len(numbers) > 1 else None
+    same = associations(table, table, schema=described)
     method = release._published.method
     risk = release.risk
     if described.unit == "record":
@@ -67,10 +66,11 @@ def written_by_an_intruder(release: Any, described: tn.Schema) -> str:
             method,
             release.certificate,
             Shown(alone, marginals(table, table, described)),
+            replace(release.verdict(), risk="?", utility="?", left_out="?", where="?"),
             rows=release.rows,
             columns=len(release.columns),
             risk=risk,
-            utility=replace(release.utility, correlation=same),
+            utility=replace(release.utility, association=same),
             history=(),
             warnings=(),
         )

@@ -39,6 +39,7 @@ _KEEP_BOTH = (
     "Keep this screen and report.html to yourself: only the other files may leave. With --public "
     "the report may leave too."
 )
+_DETAILS = " With --details this screen shows all promises, limits, steps and figures."
 
 PATIENCE = 2.0
 """Seconds after which a bar shows the current step and the time so far."""
@@ -191,6 +192,9 @@ def publish(
     public: Annotated[
         bool, _OfOutput("Leave out of report.html what was computed from the original.")
     ] = False,
+    details: Annotated[
+        bool, _OfOutput("Show every promise, limit, step and figure, not only the first lines.")
+    ] = False,
     comparison: Annotated[
         Path | None,
         _OfOutput("Where to write, as JSON and for you alone, how it compares to the original."),
@@ -235,8 +239,9 @@ def publish(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Publish a protected copy of a table. Its certificate is published with it; risk and utility
-    are shown to you alone.
+    """Publish a protected copy of a table, or a private table. Its certificate is published with
+    it; risk and utility are shown to you alone: the verdict in five lines, all of it with
+    --details.
 
     Example
         tenue publish --schema census.toml --method swap -k 12 --out published
@@ -261,7 +266,7 @@ def publish(
         with spoken(), Waiting(steps=4) as waiting:
             if method is not None or k is not None:
                 raise refuse("cli.sweep-with-method")
-            _check_useful("--sweep", without)
+            _check_useful("--sweep", without | {"--details": details})
             if risk is not None:
                 allowed_risk(risk)  # before any trial
             trying.check_out(out)
@@ -297,6 +302,7 @@ def publish(
         facts = {
             **({"preview": True} if preview else {"out": str(out), "manifest": manifest}),
             "certificate": release.certificate.to_dict(),
+            "verdict": release.verdict().to_dict(),
             "risk": None if release.risk is None else json.loads(release.risk.to_json()),
             "warnings": warnings_of(release),
             "utility": json.loads(release.utility.to_json()),
@@ -304,16 +310,15 @@ def publish(
         }
         say(json.dumps(facts))
         return
-    say(release.report())
+    say(release.report() if details else repr(release))
+    more = "" if details else _DETAILS
     if preview:
-        say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
+        nothing = "Nothing was registered and nothing has left. Keep this screen to yourself."
+        say("\n" + hanging(nothing + more))
         return
     kept = manifest.get("for_the_holder", [])
     files = ", ".join([*manifest["files"], *kept, "manifest.json"])
-    say("\n" + hanging(f"Wrote {files} to {out}."))
-    if release.registered_in is not None:
-        say(f"Registered in {options.shown(release.registered_in)}.")
-    say(hanging(_KEEP_BOTH if kept else _KEEP))
+    say("\n" + hanging(f"Wrote {files}. {_KEEP_BOTH if kept else _KEEP}{more}"))
 
 
 def _check_useful(other: str, given: dict[str, bool]) -> None:

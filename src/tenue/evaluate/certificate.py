@@ -136,12 +136,14 @@ def certificate_beside(path: Path) -> Beside | None:
     files = manifest.get("files")
     files = files if isinstance(files, dict) else {}
     found = [path] if path.exists() else sorted(path.parent.glob(path.name))
-    known = [one for one in found or [path] if one.name in files]
+    if not found:
+        return None  # opening the table refuses it
+    known = [one for one in found if one.name in files]
     if not beside.is_file():
         return Beside(None, LOST) if known else None
     if {one.name for one in found} != set(fnmatch.filter(files, path.name)) and not path.exists():
         return Beside(None, CHANGED if known else UNNAMED)
-    wrongs = [(one, CHANGED if one in known else UNNAMED) for one in found or [path]]
+    wrongs = [(one, CHANGED if one in known else UNNAMED) for one in found]
     for file, wrong in (*wrongs, (beside, EXCHANGED)):
         if files.get(file.name) != _digest(file):
             return Beside(None, wrong)

@@ -354,6 +354,20 @@ class Ledger(abc.ABC):
         """The releases that were registered through this object and are not published."""
         return set()
 
+    def release_saved(self, dataset: str, release_digest: str, *, method: str, place: str) -> None:
+        """Records into which folder a release was written, for `tenue ledger show`.
+
+        Parameters
+            place: the folder, relative to that of the ledger's file.
+        """
+        wanted = facts.ReleaseSaved(
+            dataset=given_text(dataset, "dataset"),
+            release_digest=given_text(release_digest, "release_digest"),
+            method=given_text(method, "method"),
+            place=given_text(place, "place"),
+        )
+        self._write(lambda journal: admin.record_saved(journal, wanted))
+
     def release_left(self, dataset: str, release_digest: str) -> None:
         """Records in this object that a draft is published, and cannot be withdrawn any more."""
         self._drafts.discard((dataset, release_digest))

@@ -10,7 +10,18 @@ from ..privacy import Neighbours
 from ..privacy.loss import EpsilonDelta
 from ..text import exactly, html_table, paragraphs
 from .composition import Column
-from .facts import Answered, Asked, Entry, Reserved, Returned, Unanswered
+from .facts import (
+    Answered,
+    Asked,
+    Entry,
+    ReleaseRegistered,
+    ReleaseSaved,
+    ReleaseWithdrawn,
+    Reserved,
+    Returned,
+    RowsReleased,
+    Unanswered,
+)
 from .totals import EVERYONE, Account, Dataset
 
 
@@ -210,7 +221,7 @@ class Verification:
         return f"NOT INTACT{where}: {self.reason}"
 
 
-# -- Debits, as a data officer reads them ----------------------------------------------------------
+# -- Releases and debits, as a data officer reads them ---------------------------------------------
 
 _OUTCOMES: dict[type, str] = {
     Answered: "answered",
@@ -265,3 +276,48 @@ def debits(entries: Iterable[Entry]) -> list[Debit]:
         )
         for sequence, (entry, fact) in paid.items()
     ]
+
+
+@dataclass(frozen=True)
+class Released:
+    """One release of a table.
+
+    sequence, time: of its registration; of a private table, of the first time it was saved.
+    method: with its options, in a few words.
+    override: whether it was registered although the table had been released before.
+    withdrawn: whether it never left.
+    places: the folders into which it was saved, relative to that of the ledger's file.
+    """
+
+    sequence: int
+    time: str
+    dataset: str
+    method: str
+    digest: str
+    override: bool = False
+    withdrawn: bool = False
+    places: tuple[str, ...] = ()
+
+
+def released(entries: Iterable[Entry]) -> list[Released]:
+    """Every release among the entries, in order."""
+    found: dict[tuple[str, str], Released] = {}
+    done: list[Released] = []
+    for entry in entries:
+        fact = entry.fact
+        if not isinstance(fact, ReleaseRegistered | RowsReleased | ReleaseSaved | ReleaseWithdrawn):
+            continue
+        key = fact.dataset, fact.release_digest
+        if isinstance(fact, ReleaseWithdrawn):
+            if key in found:
+                done.append(replace(found.pop(key), withdrawn=True))
+            continue
+        stands = found.setdefault(
+            key, Released(entry.sequence, entry.time, fact.dataset, fact.method, key[1])
+        )
+        if isinstance(fact, ReleaseSaved):
+            places = tuple(dict.fromkeys([*stands.places, fact.place]))
+            found[key] = replace(stands, places=places)
+        else:
+            found[key] = replace(stands, override=fact.override)
+    return sorted([*found.values(), *done], key=lambda one: one.sequence)

@@ -332,6 +332,8 @@ class Totals(Books):
             case facts.RowsReleased():
                 self.releases[fact.dataset, fact.release_digest] = sequence
                 self.releases[EVERYONE, f"{sequence} {fact.marks}"] = sequence
+            case facts.ReleaseSaved():
+                self._known(fact.dataset)
             case facts.ReleaseWithdrawn():
                 self._withdraw(sequence, fact)
 

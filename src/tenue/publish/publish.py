@@ -11,6 +11,7 @@ is registered when its table leaves, not when it is made. A refusal comes before
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -37,6 +38,7 @@ from .numba_kernels import compilation_told
 from .register import (
     Departure,
     Preview,
+    Purchase,
     Register,
     Registration,
     Target,
@@ -79,7 +81,7 @@ ROWS_OF_ONE = (
 def certify(
     method: Method, *, registered: bool, seal: str = "", preview: bool = False
 ) -> Certificate:
-    """The certificate of a release, which never depends on rows.
+    """The certificate of a release, which never depends on rows. It names the table and the day.
 
     registered: whether a ledger registers the release when it leaves.
     seal: the schema as that ledger seals it.
@@ -122,7 +124,14 @@ def certify(
         [*assumptions, *method.assumptions],
         limits,
         seal,
+        name=schema.name,
+        date=today(),
     )
+
+
+def today() -> str:
+    """The day of a release, in UTC."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 Progress = Callable[[str], None]
@@ -324,7 +333,12 @@ def _release(
         return Release(*facts, leaving.without_rows(), Preview(certificate))
     once = None if way.repeatable or books is None else Registration(books, way, marks, seal)
     departure = Departure(
-        leaving.tables, certificate, kind_of(source), once, repeatable=way.repeatable
+        leaving.tables,
+        certificate,
+        kind_of(source),
+        once,
+        purchase=None if books is None else Purchase(books, way),
+        repeatable=way.repeatable,
     )
     return Release(*facts, leaving, departure)
 

@@ -307,3 +307,34 @@ def test_a_server_that_is_away_is_missing_and_its_address_is_not_repeated() -> N
     assert code == 3
     assert found["findings"][-1]["subject"] == "server"
     assert "canary" not in json.dumps(found)
+
+
+def test_a_private_table_needs_no_roles_and_no_schema(tmp_path: Path) -> None:
+    """Whole rows are compared; a schema without roles changes nothing."""
+    from unit.publish.census import people, schema
+
+    described = {**schema().to_dict(), "budget": {"total": 5}}
+    for column in described["columns"].values():
+        column.pop("role", None)
+    release = tn.publish(
+        people(), schema=described, method="private", epsilon=1, ledger=tn.ledger.Memory()
+    )
+    release.save(tmp_path / "out", kind="csv")
+    tn.Schema.from_dict(described).save(tmp_path / "people.toml")
+    for words in ((), ("--schema", "people.toml")):
+        done = tenue("check", "out/table.csv", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "none is the row of a person" in " ".join(done.stdout.split())
+
+
+def test_a_file_that_is_not_beside_its_certificate_is_refused_and_no_fault(
+    tmp_path: Path,
+) -> None:
+    """It was an IndexError: the manifest names table.parquet, and table.csv was asked for."""
+    from unit.publish.census import people, schema
+
+    release = tn.publish(people(), schema=schema(), method="swap", k=4, ledger=False)
+    release.save(tmp_path / "out", kind="parquet")
+    done = tenue("check", "out/table.csv", "--quasi-identifiers", "age", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "does not exist" in done.stderr

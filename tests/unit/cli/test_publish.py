@@ -66,7 +66,12 @@ def test_people_read_sentences(folder: Path) -> None:
     done = run(folder, *words, "--kind", "csv", "--override", "homogeneous-groups")
     assert done.returncode == 0
     assert "probabilistic k-anonymity (k = 5)" in done.stdout
-    assert "Registered in people.ledger.\nKeep this screen and report.html" in done.stdout
+    written = " ".join(done.stdout.split())
+    assert "Where folder o; registered in people.ledger" in written
+    assert "manifest.json. Keep this screen and report.html to yourself" in written
+    first = done.stdout.split("\n\n")[0].splitlines()
+    assert sum(not line.startswith("   ") for line in first) == 6  # a title and five lines
+    assert "Not promised" not in done.stdout  # on request, by --details
     assert (folder / "o" / "table.csv").exists()
 
 
@@ -117,7 +122,9 @@ def test_a_release_is_registered_beside_the_table_unless_told_otherwise(folder: 
     assert "--override second-release" in second.stderr
     loose = run(folder, *words, "three", "--no-register")
     assert loose.returncode == 0
-    assert "no ledger registers" in " ".join(loose.stdout.split())
+    assert "in no ledger, so a second release would not be noticed" in " ".join(
+        loose.stdout.split()
+    )
 
 
 def test_a_preview_measures_and_leaves_nothing_behind(folder: Path) -> None:
@@ -125,12 +132,16 @@ def test_a_preview_measures_and_leaves_nothing_behind(folder: Path) -> None:
     before = files(folder)
     told = run(folder, *words, "--preview")
     assert told.returncode == 0
-    assert told.stdout.startswith("Preview: 60 rows")
-    assert "Disclosure risk" in told.stdout
+    assert told.stdout.startswith("Preview of people, swap by quasi-identifiers: 60 rows")
+    assert "Disclosure risk" not in told.stdout
+    all_of_it = run(folder, *words, "--preview", "--details")
+    for title in ("Promised", "Assumed", "Not promised", "Disclosure risk", "Utility"):
+        assert f"\n{title}" in all_of_it.stdout
     assert "Nothing was registered and nothing has left" in told.stdout
     found = json.loads(run(folder, *words, "--preview", "--json").stdout)
     assert found["preview"] is True
     assert found["certificate"]["parameters"]["registered"] == "no, a preview"
+    assert set(found["verdict"]) == {"promised", "risk", "utility", "left_out", "where"}
     assert {"out", "manifest"}.isdisjoint(found)
     assert files(folder) == before
     for option in (["--public"], ["--replace"], ["--kind", "csv"]):  # of a table that leaves
@@ -352,7 +363,7 @@ def test_two_linked_tables_are_written(folder: Path) -> None:
 
 def test_hidden_groups_are_one_table(folder: Path) -> None:
     words = ("--method", "t-close", "-t", "2", "-k", "10", "--groups", "hidden", "--out", "out")
-    done = run(folder, *words)
+    done = run(folder, *words, "--details")
     assert done.returncode == 0
     assert "groups: hidden" in done.stdout
     written = " ".join(done.stdout.split())
@@ -361,7 +372,7 @@ def test_hidden_groups_are_one_table(folder: Path) -> None:
 
 
 def test_anatomy_says_by_what_groups_are_formed(folder: Path) -> None:
-    done = run(folder, "--method", "anatomy", "-k", "10", "--preview")
+    done = run(folder, "--method", "anatomy", "-k", "10", "--preview", "--details")
     assert done.returncode == 0
     assert "by: quasi-identifiers" in done.stdout
     done = run(folder, "--method", "anatomy", "-k", "10", "--by", "confidential", "--preview")

@@ -83,7 +83,7 @@ def test_every_step_is_told_with_its_numbers() -> None:
     release = tn.publish(table, schema=schema(), method="swap", k=10, override="homogeneous-groups")
     assert [str(step) for step in release.history if step.name != "homogeneous"] == [
         "read: 60 rows, 6 columns besides identifiers",
-        "left out: 10 rows with a missing value in age, job, sex, income, ill",
+        "left out: 10 of 60 rows (16.7 %), for missing values: `age` 10",
         "partition: 5 groups, 10 units in each",
         "publish: swap by quasi-identifiers: income, ill",
         "overridden: homogeneous-groups",

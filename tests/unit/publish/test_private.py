@@ -259,8 +259,8 @@ def test_what_leaves_is_saved_with_its_certificate_and_nothing_of_the_rows(tmp_p
     page = (tmp_path / "out" / "report.html").read_text()
     assert "for the holder" not in page
     assert "Cloud of numbers" not in page  # the comparison has a file of its own
-    assert "Correlations in the release" in page
-    assert "Correlations in the original" not in page
+    assert "Associations in the release" in page
+    assert "Associations in the original" not in page
     told = json.loads((tmp_path / "out" / "certificate.json").read_text())
     assert told["promise"]["epsilon"] == "1"
     text = (tmp_path / "out" / "certificate.json").read_text()

@@ -103,6 +103,12 @@ def register_release(journal: Journal, wanted: facts.ReleaseRegistered | facts.R
     return journal.write(wanted)
 
 
+def record_saved(journal: Journal, wanted: facts.ReleaseSaved) -> None:
+    """Records where the files of a release are."""
+    known_dataset(journal, wanted.dataset)
+    journal.write(wanted)
+
+
 def withdraw_release(journal: Journal, wanted: facts.ReleaseWithdrawn) -> None:
     """Records that a registered release was never published; another may then be registered."""
     known_dataset(journal, wanted.dataset)

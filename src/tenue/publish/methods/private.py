@@ -6,6 +6,7 @@ a second release costs its price again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +19,7 @@ from ...noise.source import Source
 from ...privacy import Promise
 from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
-from ...text import exactly, many, named
+from ...text import exactly, many, named, shortly
 from ..assessment import Assessment, Step
 from ..row_fingerprint import Marking
 from ..synthetic.domain import Domain
@@ -31,6 +32,8 @@ from .contract import Made, Method, Published, Way, check_kept, read_steps
 if TYPE_CHECKING:
     from ...evaluate import Risk
 
+_MOST_EPSILON = 700
+"""Beyond it, e to this power is no double."""
 NOBODY = "It does not contain records of people: every row was drawn, and describes no one person."
 MANY = (
     "It does not hide what holds for many people, only what one record changes: a conclusion about "
@@ -71,6 +74,7 @@ class Private(Method):
     reads_all: ClassVar[bool] = True
     stored_types: ClassVar[bool] = False
     repeatable: ClassVar[bool] = True
+    title: ClassVar[str] = "A private table drawn from {name}"
     report_compares: ClassVar[bool] = False
     step: ClassVar[str] = "draw"
 
@@ -232,6 +236,14 @@ class Private(Method):
             if gone and axis.column.missing is None and not axis.blank:
                 text = f"{many(gone, 'missing value')} of `{axis.name}` replaced by random values"
                 yield Step("missing", text)
+
+    def largest_risk(self, risk: Risk | None, telling: Mapping[str, float]) -> str:
+        """What differential privacy bounds: nothing has to be measured."""
+        most = shortly(math.exp(min(float(self.epsilon), _MOST_EPSILON)))
+        return (
+            f"the odds of any guess about one record change by a factor of at most {most}; no row "
+            "is the row of a person"
+        )
 
     def warnings(self, risk: Risk | None) -> list[str]:
         return list(self.planned.warnings)

@@ -178,10 +178,12 @@ def finished(
     text = f"{many(numbers.size, 'row')} drawn at random; k, l, t of all rows"
     assessment = attacked(assessment._replace(steps=(Step("evaluate", text),)))
     read = found.kept.passes.rows
+    needed = [n for n in method.compared if method.schema.columns[n].missing is None]
+    gaps = {name: found.kept.missing[name] for name in needed}
     history = [
         *read_steps(read, len(found.kept.missing), found.kept.told.beyond),
         Step("passes", "the table was read in passes; intermediate results were kept on disk"),
-        *method.left_out_steps(read - found.passes.rows),
+        *method.left_out_steps(read - found.passes.rows, read, gaps),
         *steps,
         *method.publish_steps(),
         *assessment.steps,
