@@ -399,7 +399,10 @@ def test_a_t_of_the_other_kind_is_explained(
 
 
 def test_cells_are_suppressed_by_importance(folder: Path) -> None:
-    words = ("--method", "local-suppression", "-k", "4", "--importance", "sex=9", "--preview")
+    words = (
+        *("--method", "local-suppression", "-k", "4", "--importance", "sex=9"),
+        *("--preview", "--details"),
+    )
     done = run(folder, *words)
     assert done.returncode == 0
     assert "importance: sex: 9" in done.stdout
