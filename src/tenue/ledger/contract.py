@@ -19,6 +19,7 @@ from ..arguments import checked_call
 from ..errors import Fault, LedgerFault, Refused, refuse
 from ..privacy import Certificate, Neighbours
 from ..privacy.loss import EpsilonDelta
+from . import facts
 from .canonical_text import given_text, readable
 from .composition import Charge, Column, given_neighbours
 from .facts import (
@@ -66,6 +67,8 @@ class Rows(Shelf, Protocol):
     """A shelf with its head and the answers of its cache."""
 
     def cached(self, cache: bytes) -> int | None: ...
+    def text(self, sequence: int) -> str: ...
+    def texts_with(self, part: str) -> list[tuple[int, str]]: ...
     def head(self) -> tuple[int, bytes]: ...
 
 
@@ -315,6 +318,32 @@ class Ledger(abc.ABC):
             return None if at is None else rows.answer(at)
 
         return self._read(look)
+
+    def cached_at(self, dataset: str, cache_key: str) -> int | None:
+        """The number of the entry that stored the answer which `cached` gives; None without one."""
+        name = cache_name(given_text(dataset, "dataset"), given_text(cache_key, "cache_key"))
+        return None if name is None else self._read(lambda rows: rows.cached(name))
+
+    def written_at(self, sequence: int) -> str:
+        """The time of an entry, as it was written down."""
+        return self._read(lambda rows: facts.read(sequence, rows.text(sequence))[0])
+
+    def validations(self, dataset: str) -> tuple[tuple[int, str], ...]:
+        """Every opening at which the holder's files were read: its entry, and the SHA-256 of what
+        they held. Earlier answers are of earlier rows wherever this digest has changed."""
+        name, kind = given_text(dataset, "dataset"), SourceValidated.kind
+        texts = self._read(lambda rows: rows.texts_with(f'"kind":"{kind}"'))
+        read = ((at, facts.read(at, text)[1]) for at, text in texts)
+        return tuple(
+            (at, fact.digest)
+            for at, fact in read
+            if isinstance(fact, SourceValidated) and fact.dataset == name
+        )
+
+    @property
+    def length(self) -> int:
+        """The number of its last entry."""
+        return self._read(lambda rows: rows.head()[0])
 
     def has_key(self, dataset: str, analyst: str, key: str) -> bool:
         """Whether the key already belongs to a question of this analyst; costs nothing."""

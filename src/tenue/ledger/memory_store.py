@@ -104,6 +104,12 @@ class Dictionaries:
         sequence = self._answered.get(cache)
         return None if sequence is None else self._tickets[sequence].settled
 
+    def text(self, sequence: int) -> str:
+        return self.entries[sequence - 1][1]
+
+    def texts_with(self, part: str) -> list[tuple[int, str]]:
+        return [(sequence, text) for sequence, text, _ in self.entries if part in text]
+
     def reserved(self, sequence: int) -> Reserved:
         there = 0 < sequence <= len(self.entries)
         fact = facts.read(sequence, self.entries[sequence - 1][1])[1] if there else None

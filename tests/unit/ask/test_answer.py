@@ -147,7 +147,7 @@ def test_a_data_frame_may_have_the_ends_of_its_intervals() -> None:
     cells = tuple((7,) * len(p.components) for p in make_plan(named, schema(), HALF).parts)
     assert list(answer(named, cells).to_pandas(interval=0.9)) == [
         *("n", "n_low_", "n_high"),
-        *("n_low", "n_low_low", "n_low_high"),
+        *("n_low", "n_low_low", "n_low_high", "n_low_too_noisy"),
     ]
     with pytest.raises(InvalidArgument):
         grouped.to_pandas(interval=2)
