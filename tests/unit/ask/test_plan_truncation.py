@@ -508,3 +508,74 @@ def test_what_cannot_be_bought_is_refused() -> None:
         ).price.units
         == 3
     )
+
+
+# -- Conditions that no value of a person meets, once it is clipped --------------------------------
+
+CAPPED: dict[str, Any] = {
+    "table": {"name": "t", "unit": "who", "neighbours": "add-or-remove", "rows_per_unit": 100},
+    "columns": {
+        "who": {"type": "identifier"},
+        "x": {"type": "number", "bounds": [0, 1000], "bounds_per_unit": [0, 5000]},
+    },
+    "budget": {"total": 10},
+}
+PER_PERSON = "(SELECT who, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY who)"
+COUNTED = f"SELECT COUNT(*) FROM {PER_PERSON}"  # noqa: S608
+BEYOND = [
+    "SELECT COUNT(*) FROM {} WHERE n > 100",
+    "SELECT COUNT(*) FROM {} WHERE NOT n <= 100",
+    "SELECT COUNT(*) FROM {} WHERE n IN (120, 150)",
+    "SELECT COUNT(*) FROM {} WHERE n > 100 AND s > 7",
+    "SELECT COUNT(*) FROM {} WHERE 2 * n > 200",
+    "SELECT COUNT(*) FILTER (WHERE n > 100) FROM {}",
+    "SELECT AVG(CASE WHEN n > 100 THEN 1 ELSE 0 END) FROM {}",
+    "SELECT CASE WHEN n > 100 THEN 'many' ELSE 'few' END AS k, COUNT(*) FROM {} GROUP BY 1",
+]
+
+
+@pytest.fixture(scope="module")
+def capped() -> Any:
+    """Twelve of forty people have 150 rows, the others ten."""
+    people = [f"p{n}" for n in range(40) for _ in range(150 if n < 12 else 10)]
+    frame = pd.DataFrame({"who": people, "x": 1})
+    with tn.protect(frame, schema=CAPPED, ledger=Memory()) as data:
+        yield data
+
+
+@pytest.mark.parametrize("sql", BEYOND)
+def test_a_condition_beyond_a_limit_is_refused_everywhere_before_payment(
+    capped: Any, sql: str
+) -> None:
+    asked_of = sql.format(PER_PERSON)
+    for ask in (capped.explain, capped.ask):
+        with pytest.raises(Refused, match="`n` of each who, over all rows, counts from 0 to 100"):
+            ask(asked_of, epsilon=1)
+    for ask_many in (capped.explain_many, capped.ask_many):
+        with pytest.raises(Refused) as refusal:
+            ask_many([asked_of], epsilon=1)
+        assert refusal.value.code == "condition-beyond-limit"
+    assert capped.budget.spent == 0
+
+
+def test_a_sum_beyond_its_bounds_names_them(capped: Any) -> None:
+    with pytest.raises(Refused, match="`s` of each who, over all rows, counts from 0 to 5000"):
+        capped.explain(f"{COUNTED} WHERE s > 5000", epsilon=1)
+
+
+@pytest.mark.parametrize("condition", ["n >= 100", "n > 99", "n BETWEEN 50 AND 400", "n <= 100"])
+def test_a_condition_that_somebody_meets_is_planned(capped: Any, condition: str) -> None:
+    capped.explain(f"{COUNTED} WHERE {condition}", epsilon=1)
+
+
+def test_the_question_that_the_refusal_names_is_answered() -> None:
+    people = [f"p{n}" for n in range(40) for _ in range(150 if n < 12 else 10)]
+    frame = pd.DataFrame({"who": people, "x": 1})
+    rich = {**CAPPED, "budget": {"total": 1000}}
+    sql = f"{COUNTED} WHERE n > 100"
+    with tn.protect(frame, schema=rich, ledger=Memory()) as data:
+        with pytest.raises(Refused) as refusal:
+            data.ask(sql, epsilon=50)
+        named = refusal.value.fix.split("`")[1]
+        answer: Any = data.ask(sql.replace("n > 100", named), epsilon=50)
+    assert (named, answer.value) == ("n >= 100", 12)
