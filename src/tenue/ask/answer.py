@@ -511,7 +511,7 @@ class Answer(Tabular):
             *self._remarks(),
         ]
 
-    def of_earlier_rows(self, earlier: Earlier) -> Answer:
+    def _of_earlier_rows(self, earlier: Earlier) -> Answer:
         return replace(self, earlier=earlier)
 
     def _remarks_on(self, lines: Sequence[Sequence[str]]) -> list[str]:

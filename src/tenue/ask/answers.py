@@ -43,8 +43,8 @@ class Answers(list[Answer]):
         self.saved = saved
         self._workload = workload
 
-    def of_earlier_rows(self, earlier: Earlier) -> Answers:
-        answers = [one.of_earlier_rows(earlier) for one in self]
+    def _of_earlier_rows(self, earlier: Earlier) -> Answers:
+        answers = [one._of_earlier_rows(earlier) for one in self]
         return Answers(answers, self.price, self.saved, self._workload)
 
     @property

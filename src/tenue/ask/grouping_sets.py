@@ -123,8 +123,8 @@ class GroupedAnswer(Tabular):
     def limits(self) -> tuple[Limit, ...]:
         return tuple(dict.fromkeys(limit for part in self.parts for limit in part.limits))
 
-    def of_earlier_rows(self, earlier: Earlier) -> GroupedAnswer:
-        return replace(self, parts=self.parts.of_earlier_rows(earlier))
+    def _of_earlier_rows(self, earlier: Earlier) -> GroupedAnswer:
+        return replace(self, parts=self.parts._of_earlier_rows(earlier))
 
     @property
     def earlier(self) -> Earlier | None:

@@ -278,7 +278,7 @@ class Suggestion(Shown):
     replayed: bool = False
     earlier: Earlier | None = None
 
-    def of_earlier_rows(self, earlier: Earlier) -> Suggestion:
+    def _of_earlier_rows(self, earlier: Earlier) -> Suggestion:
         return replace(self, earlier=earlier)
 
     @property

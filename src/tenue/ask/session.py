@@ -340,7 +340,7 @@ class Session:
         """A stored answer, by the ledger's entry; it says whether it is of earlier rows."""
         answer: Any = wanted.read(stored, True)
         earlier = None if sequence is None else self._dataset.earlier(sequence)
-        return answer if earlier is None else answer.of_earlier_rows(earlier)  # type: ignore[no-any-return]
+        return answer if earlier is None else answer._of_earlier_rows(earlier)  # type: ignore[no-any-return]
 
     def _budget_if_open(self) -> Balance | None:
         with suppress(Refused):

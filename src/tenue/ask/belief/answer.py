@@ -229,7 +229,7 @@ class Believed(Shown):
     noisy: Answer | None = None
     earlier: Earlier | None = None
 
-    def of_earlier_rows(self, earlier: Earlier) -> Believed:
+    def _of_earlier_rows(self, earlier: Earlier) -> Believed:
         return replace(self, earlier=earlier)
 
     @property
