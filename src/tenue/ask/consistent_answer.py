@@ -150,7 +150,7 @@ def _is_total(total: Plan, part: Plan, schema: Schema, *, first: bool) -> bool:
     whole, split = total.question, part.question
     fewer, more = set(whole.keys), set(split.keys)
     same_rows = (whole.where, whole.persons) == (split.where, split.persons)
-    if total.limits or part.limits or not same_rows or not fewer <= more:
+    if total.truncating or part.truncating or not same_rows or not fewer <= more:
         return False
     if fewer == more and not first:
         return False

@@ -30,7 +30,8 @@ from ..privacy import checked_neighbours
 from ..schema import Schema
 from ..schema.schema import given_schema
 from ..schema.table import RECORD
-from ..text import paragraphs
+from ..text import many, paragraphs
+from .answer import Earlier
 from .belief.check_prior import unit_in_words
 from .session import HOLDER, Session, planned, planned_many
 
@@ -134,6 +135,8 @@ class Dataset(Forkable):
         self.opening = opening
         self.name = ledger.known_as(schema.name)
         self.seal = ledger.seal(schema.digest)
+        self._opened_at = ledger.length
+        self._validations: tuple[tuple[int, str], ...] | None = None
         self.plans = lru_cache(MOST_PLANS)(partial(planned, schema, self.seal))
         self.workloads = lru_cache(MOST_WORKLOADS)(partial(planned_many, schema, self.seal))
         self._engine = engine
@@ -152,6 +155,23 @@ class Dataset(Forkable):
             if self._inherited:
                 self._engine, self._inherited = self._opened_anew(), False
             return self._engine
+
+    def earlier(self, sequence: int) -> Earlier | None:
+        """What may have changed since the ledger's entry of a stored answer; None if nothing has.
+
+        Files are known by the digests of the holder's openings. Of a table that is not in files
+        nothing is recorded, so that any answer from before this opening may be of other rows.
+        """
+        if self.engine.files is None:
+            if sequence > self._opened_at:
+                return None
+            return Earlier(self.ledger.written_at(sequence)[:10], known=False)
+        if self._validations is None:
+            self._validations = self.ledger.validations(self.name)
+        before = [digest for at, digest in self._validations if at <= sequence]
+        if not before or before[-1] == self._validations[-1][1]:
+            return None
+        return Earlier(self.ledger.written_at(sequence)[:10], known=True)
 
     def session(self, analyst: str | None = None) -> Session:
         """The table as one analyst sees it, or the holder. Reads no row; closing it closes nothing.
@@ -228,6 +248,7 @@ class Opening:
         they are missing. Empty if nothing was read now.
     rounded: for each column without a declared grid, how many values have a fraction and count as
         the nearest whole number. Empty likewise.
+    nobodys, rows: how many rows have no unit, and so count in no question, of how many. 0 likewise.
     excess: privileges, besides reading, of the role that reads a table on a server.
     """
 
@@ -236,12 +257,18 @@ class Opening:
     rounded: Mapping[str, int] = field(default_factory=dict)
     excess: tuple[str, ...] = ()
     _types: Mapping[str, str] = field(default_factory=dict)
+    nobodys: int = 0
+    rows: int = 0
+    _unit: str = ""
 
     @classmethod
     def now(cls, schema: Schema, validated: Validated, excess: tuple[str, ...] = ()) -> Opening:
         """For a table that was read from end to end."""
         types = {name: schema.columns[name].type for name in validated.unreadable}
-        return cls(True, dict(validated.unreadable), dict(validated.rounded), excess, types)
+        return cls(
+            *(True, dict(validated.unreadable), dict(validated.rounded), excess, types),
+            *(validated.nobodys, validated.rows, schema.unit),
+        )
 
     def __str__(self) -> str:
         if self.remarks:
@@ -259,6 +286,12 @@ class Opening:
     def remarks(self) -> tuple[str, ...]:
         """What the holder should know, a sentence each; nothing if all is as declared."""
         remarks = []
+        if self.nobodys:
+            remarks.append(
+                f"{self.nobodys:,} of {many(self.rows, 'row')} have no `{self._unit}`: they belong "
+                "to nobody who could be protected, and count in no question, whatever it asks. If "
+                f"they should count, give each of these rows a value of `{self._unit}`."
+            )
         if self.unreadable:
             columns = ", ".join(
                 f"`{name}` {count:,} (no {self._types[name]})"

@@ -35,7 +35,7 @@ from ..schema.table import RECORD
 from ..text import exactly, html_table, notes, plain, readable, shortly, text_table
 from .aggregates.reading import SHOWN_LEVEL
 from .aggregates.strategy import split
-from .answer import Answer
+from .answer import Answer, Earlier
 from .cells import Shown
 from .certify import DOES_NOT_PROMISE, assumptions_of
 from .paid_request import Inquiry, affordable, identity_under
@@ -276,6 +276,10 @@ class Suggestion(Shown):
     certificate: Certificate
     price: Fraction
     replayed: bool = False
+    earlier: Earlier | None = None
+
+    def _of_earlier_rows(self, earlier: Earlier) -> Suggestion:
+        return replace(self, earlier=earlier)
 
     @property
     def quantiles(self) -> tuple[Fraction, ...]:
@@ -409,6 +413,7 @@ class Suggestion(Shown):
             "unknown": _UNKNOWN,
             "price": exactly(self.price),
             "replayed": self.replayed,
+            **({} if self.earlier is None else {"earlier": self.earlier.to_dict()}),
             "certificate": self.certificate.to_dict(),
         }
 
@@ -436,6 +441,7 @@ class Suggestion(Shown):
             stated.append(f"bounds_per_unit = [{ends}] for {self.column}")
         paid = "answered before, no charge" if self.replayed else f"epsilon {exactly(self.price)}"
         return [
+            *([] if self.earlier is None else [str(self.earlier)]),
             f"Recommended, so that nothing of about {share} of persons is truncated: "
             f"{'; '.join(stated)}.",
             f"A column is for that share of persons, give or take "

@@ -304,7 +304,7 @@ class Session:
         stored = ledger.cached(name, wanted.identity)
         known = key is not None and ledger.has_key(name, self.analyst, key)
         if stored is not None and not fresh and not known:
-            return wanted.read(stored, True)
+            return self._read_again(wanted, stored, ledger.cached_at(name, wanted.identity))
         wanted.check()
         if not _files_unchanged(engine):
             raise refuse("ask.table-changed")
@@ -324,7 +324,7 @@ class Session:
                 asked=wanted.asked,
             )
         if reservation.answer is not None:
-            return wanted.read(reservation.answer, True)
+            return self._read_again(wanted, reservation.answer, reservation.sequence)
         try:
             drawn = wanted.draw(engine)
             if not _files_unchanged(engine):
@@ -335,6 +335,12 @@ class Session:
                 ledger.abandon(reservation, "no answer")
             raise
         return wanted.read(drawn, False)
+
+    def _read_again(self, wanted: Inquiry[T], stored: bytes, sequence: int | None) -> T:
+        """A stored answer, by the ledger's entry; it says whether it is of earlier rows."""
+        answer: Any = wanted.read(stored, True)
+        earlier = None if sequence is None else self._dataset.earlier(sequence)
+        return answer if earlier is None else answer._of_earlier_rows(earlier)  # type: ignore[no-any-return]
 
     def _budget_if_open(self) -> Balance | None:
         with suppress(Refused):

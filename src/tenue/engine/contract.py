@@ -98,6 +98,7 @@ class Validated:
         as the declared type; questions treat them as missing.
     rounded: for each column without a declared grid, how many values have a fraction; questions
         see whole numbers.
+    nobodys: how many rows have no unit; they count in no question.
     digest: the SHA-256 of its files; empty if there are none.
     """
 
@@ -105,6 +106,7 @@ class Validated:
     unreadable: Mapping[str, int]
     rounded: Mapping[str, int] = field(default_factory=dict)
     digest: str = ""
+    nobodys: int = 0
 
 
 FAULT = "the engine did not answer"

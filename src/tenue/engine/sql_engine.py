@@ -126,6 +126,12 @@ class Relational(ABC, Generic[State]):
 
         return persons_table(request.units, self._table)
 
+    @property
+    def _optional_unit(self) -> str | None:
+        """The column of the unit, if rows may lack it: no value replaces a missing one."""
+        held = self._table.held.get(self._unit)
+        return None if held is None or held.column.missing is not None else held.column.name
+
     def _people(self, state: State) -> Place:
         from .contribution_bounds.measure import Place
         from .contribution_bounds.rows_by_unit import Reader

@@ -291,15 +291,39 @@ class Ledger(abc.ABC):
 
     def cached(self, dataset: str, cache_key: str) -> bytes | None:
         """The answer stored under a cache key of this data set, or None; costs nothing."""
-        # ledgers from before single flight may have several; the latest counts
         name = scoped(given_text(cache_key, "cache_key"), given_text(dataset, "dataset"))
 
         def look(rows: Shelf) -> bytes | None:
-            tickets = [] if name is None else rows.tickets_cached(name)
-            answered = [ticket.settled for ticket in tickets if ticket.settled is not None]
-            return rows.answer(max(answered)) if answered else None
+            at = None if name is None else _answered(rows, name)
+            return None if at is None else rows.answer(at)
 
         return self._read(look)
+
+    def cached_at(self, dataset: str, cache_key: str) -> int | None:
+        """The number of the entry that stored the answer which `cached` gives; None without one."""
+        name = scoped(given_text(cache_key, "cache_key"), given_text(dataset, "dataset"))
+        return None if name is None else self._read(lambda rows: _answered(rows, name))
+
+    def written_at(self, sequence: int) -> str:
+        """The time of an entry, as it was written down."""
+        return self._read(lambda rows: facts.read(sequence, rows.text(sequence))[0])
+
+    def validations(self, dataset: str) -> tuple[tuple[int, str], ...]:
+        """Every opening at which the holder's files were read: its entry, and the SHA-256 of what
+        they held. Earlier answers are of earlier rows wherever this digest has changed."""
+        name, kind = given_text(dataset, "dataset"), facts.SourceValidated.kind
+        texts = self._read(lambda rows: rows.texts_with(f'"kind":"{kind}"'))
+        read = ((at, facts.read(at, text)[1]) for at, text in texts)
+        return tuple(
+            (at, fact.digest)
+            for at, fact in read
+            if isinstance(fact, facts.SourceValidated) and fact.dataset == name
+        )
+
+    @property
+    def length(self) -> int:
+        """The number of its last entry."""
+        return self._read(lambda rows: rows.head()[0])
 
     def has_key(self, dataset: str, analyst: str, key: str) -> bool:
         """Whether the key already belongs to a question of this analyst; costs nothing."""
@@ -539,6 +563,13 @@ class Ledger(abc.ABC):
         )
         if missed:
             raise LedgerFault(missed)
+
+
+def _answered(rows: Shelf, name: bytes) -> int | None:
+    """The entry of the answer under a cache name: the latest, if there are several, as ledgers
+    from before single flight may have."""
+    tickets = rows.tickets_cached(name)
+    return max((one.settled for one in tickets if one.settled is not None), default=None)
 
 
 def _flight(reservation: Reservation) -> Flight:

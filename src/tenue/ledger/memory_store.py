@@ -100,6 +100,12 @@ class Dictionaries:
         found = [ticket for ticket in self._open.values() if ticket.cache == cache]
         return found if answered is None else [self._tickets[answered], *found]
 
+    def text(self, sequence: int) -> str:
+        return self.entries[sequence - 1][1]
+
+    def texts_with(self, part: str) -> list[tuple[int, str]]:
+        return [(sequence, text) for sequence, text, _ in self.entries if part in text]
+
     def reserved(self, sequence: int) -> Reserved:
         there = 0 < sequence <= len(self.entries)
         fact = facts.read(sequence, self.entries[sequence - 1][1])[1] if there else None

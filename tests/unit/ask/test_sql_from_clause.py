@@ -208,7 +208,10 @@ def test_the_number_of_persons_is_secret_under_replace_too() -> None:
 def test_the_ends_are_said() -> None:
     question = ask(ASKED.format("", "person"))
     plan = make_plan(question, CENSUS, EpsilonDelta(10**9))
-    assert plan.counted == "`v` of each person, over all rows, counts from 0 to 360"
+    assert plan.counted == (
+        "`v` of each person, over all rows, counts from 0 to 360, "
+        "and rows without a `person` count nowhere"
+    )
     assert plan.offer is None
     assert plan.request.people is None, "no row is left out"
 

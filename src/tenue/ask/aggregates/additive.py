@@ -28,8 +28,19 @@ from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.law import GridLaw
 from ...noise.optimal import Optimal
 from ...privacy.loss import EpsilonDelta
-from ..question import Aggregate
-from .contract import ANYTHING, Asked, Block, Family, Function, Levels
+from ...schema import Schema
+from ..question import Aggregate, every_value
+from .contract import (
+    ANYTHING,
+    Asked,
+    Block,
+    Ends,
+    Family,
+    Function,
+    Levels,
+    bounds_of_number,
+    ends_of_sum,
+)
 from .mean import Mean, MeanOfAll
 from .noise import (
     CUT_BY_PERSON,
@@ -57,6 +68,16 @@ class AdditiveFamily(Family):
     )
     sharing = frozenset({"count", "sum", "avg"})
     kinds = sharing | {"units", "distinct"}
+    adding_up = frozenset({"count", "sum", "units"})
+
+    def possible(self, aggregate: Aggregate, schema: Schema) -> Ends:
+        if aggregate.kind == "sum":
+            return ends_of_sum(aggregate.column, schema)
+        if aggregate.kind == "avg":
+            return bounds_of_number(aggregate.column, schema)
+        if aggregate.kind == "distinct":
+            return Fraction(0), Fraction(every_value(schema.column(aggregate.column or "")).cells)
+        return Fraction(0), None
 
     def ways(
         self, asked: Asked, setting: Setting, price: EpsilonDelta, wanted: Criterion

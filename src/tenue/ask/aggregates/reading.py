@@ -102,6 +102,10 @@ class Reading(abc.ABC):
         """The rank error of an order statistic, with probability `level`."""
         return None
 
+    def rows_off(self, level: Fraction) -> float | None:
+        """By how many rows of a group a selected value may be off, with probability `level`."""
+        return self.rank_error(level)
+
     def size(self, parts: Parts, wanted: Criterion) -> float:
         """The error as one number, by which candidates are compared."""
         return math.inf

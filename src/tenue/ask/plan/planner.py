@@ -37,6 +37,7 @@ from ..aggregates.strategy import (
     sizes,
     split,
 )
+from ..possible import warnings_of
 from ..question import (
     Aggregate,
     Applied,
@@ -51,10 +52,12 @@ from .plan import DECLARED, Candidate, Plan
 from .truncation import (
     Limit,
     check_limited,
+    check_reachable,
     cut_count,
     limits_of,
     person_limits,
     spares,
+    unit_limit,
     ways_to_keep,
 )
 
@@ -222,7 +225,7 @@ def make_plan(
     plan = _least_cut(asking, ways_to_keep(question, schema), mechanism)
     if share is None:
         return plan
-    cut = cut_count(plan.limits, plan.request, schema.neighbours, share, price)
+    cut = cut_count(plan.truncating, plan.request, schema.neighbours, share, price)
     return replace(plan, price=price, cut=cut)
 
 
@@ -331,6 +334,7 @@ def build_plan(
     chosen: the strategy as a candidate; None for one that follows from its readings.
     measures: what is measured, if it is less than all that its draws need.
     """
+    check_reachable(question, schema)
     if chosen is None:
         (chosen,) = candidates_for([strategy], question, schema, wanted)
     if measures is None:
@@ -356,8 +360,12 @@ def build_plan(
         readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
         needs_row_count=any(reading.needs_row_count for reading in strategy.readings.values()),
         interval=interval,
-        limits=person_limits(question.persons, schema)
-        or limits_of(strategy, seen_by(question, schema), people, question.cells),
+        limits=(
+            *person_limits(question.persons, schema),
+            *limits_of(strategy, seen_by(question, schema), people, question.cells),
+            *unit_limit(question, schema),
+        ),
+        warnings=warnings_of(question, schema, chosen.expectations, price.epsilon),
     )
 
 

@@ -147,7 +147,7 @@ class Postgres(Relational[Snapshot]):
         """Reads every row once, in the way in which every question reads them."""
         digest = "" if self.files is None else self.files.digest()
         logical = unfilled(self._table)
-        checks = checks_of(logical)
+        checks = checks_of(logical, self._optional_unit)
         # each value is read, though it needs no check: a view may fail to compute it
         read = [f"COUNT({logical.raw(held.column.name)})" for held in logical.table.held.values()]
         sql = logical.select([*checks.chosen(), *read])

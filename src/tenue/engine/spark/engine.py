@@ -253,7 +253,7 @@ class Spark(Relational[ClusterSession]):
             raise refuse("engine.spark-workers-lack-numpy")
         digest = "" if self.files is None else self.files.digest()
         logical = unfilled(self._table)
-        checks = checks_of(logical)
+        checks = checks_of(logical, self._optional_unit)
         sql = logical.select(checks.chosen())
         return self._within(lambda session: checks.validated(session.run(sql)[0], digest))
 

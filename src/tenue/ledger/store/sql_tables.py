@@ -172,6 +172,19 @@ class Tables:
         )
         return [Ticket(*row) for row in rows.fetchall()]
 
+    def text(self, sequence: int) -> str:
+        text = self._value("SELECT text FROM entry WHERE sequence = ?", sequence)
+        if text is None:
+            raise LedgerFault(f"entry {sequence} is missing")
+        return str(text)
+
+    def texts_with(self, part: str) -> list[tuple[int, str]]:
+        """The entries whose text contains this, which has no characters that LIKE reads."""
+        rows = self._run(
+            "SELECT sequence, text FROM entry WHERE text LIKE ? ORDER BY sequence", (f"%{part}%",)
+        )
+        return [(int(sequence), str(text)) for sequence, text in rows.fetchall()]
+
     def reserved(self, sequence: int) -> Reserved:
         text = self._value("SELECT text FROM entry WHERE sequence = ?", sequence)
         fact = None if text is None else facts.read(sequence, text)[1]
