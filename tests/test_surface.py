@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,23 @@ def test_rooms_have_the_names_they_promise() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     assert not hasattr(tenue, "no_such_room")
+
+
+def test_an_extra_installs_only_what_the_source_imports() -> None:
+    """An extra whose code does not exist yet installs a server that nobody starts."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = {**project["optional-dependencies"]}
+    del extras["dev"]
+    everything = re.fullmatch(r"tenue\[(.*)\]", *extras.pop("all"))
+    assert everything is not None
+    assert set(everything[1].split(",")) == set(extras)
+    written = "\n".join(file.read_text() for file in (ROOT / "src").rglob("*.py"))
+    for name, packages in extras.items():
+        for package in (re.split(r"[\[><=]", one)[0] for one in packages):
+            module = package.removesuffix("-python").replace("-", "_")
+            imports = rf'^\s*(import|from) {module}\b|_installed\("{module}"'
+            used = re.search(imports, written, re.MULTILINE) is not None
+            assert used, f"{name} installs {package}, which nothing imports"
 
 
 @pytest.mark.any_draw("modules are loaded whatever is drawn")
