@@ -64,11 +64,11 @@ def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     main_module = importlib.import_module("tenue.cli.main")  # the package has a `main` too
 
     def fails(words: object) -> None:
-        secret = "a row's own value"
+        value = "a row's own value"
         try:
-            raise KeyError(secret)
+            raise KeyError(value)
         except KeyError as first:
-            raise ValueError(f"{secret} is no number") from first
+            raise ValueError(f"{value} is no number") from first
 
     fails.verbs = {"ask": None}  # type: ignore[attr-defined]
     monkeypatch.setattr(main_module, "app", fails)
