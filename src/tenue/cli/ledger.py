@@ -51,7 +51,7 @@ def show(
     shown = paid[len(paid) - last :] if last < len(paid) else paid
     if as_json:
         questions = [_as_line(debit) for debit in shown]
-        found = {"datasets": [_as_dict(b) for b in balances], "questions": questions}
+        found = {"datasets": [balance_as_dict(b) for b in balances], "questions": questions}
         say(json.dumps(found))
         return
     say("\n".join(str(balance) for balance in balances) or "No data set yet.")
@@ -143,7 +143,7 @@ def _as_line(debit: Any) -> dict[str, Any]:
     return {"entry": fields.pop("sequence"), **fields}
 
 
-def _as_dict(balance: Any) -> dict[str, Any]:
+def balance_as_dict(balance: Any) -> dict[str, Any]:
     facts = {name: _plain(getattr(balance, name)) for name in _BALANCE}
     quotas = [{"analyst": one.analyst, "spent": _plain(one.spent)} for one in balance.analysts]
     total = _plain(balance.total_individual)

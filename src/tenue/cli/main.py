@@ -27,6 +27,7 @@ from . import (
     init,
     ledger,
     limits,
+    open_table,
     papers,
     publish,
 )
@@ -43,6 +44,7 @@ app = App("tenue", "The least noise that keeps the promise.", version=f"tenue {V
 app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("doctor")(doctor.doctor)
+app.command("open")(open_table.open_table)
 app.command("explain")(explain.explain)
 app.command("ask")(ask.ask)
 app.command("limits")(limits.limits)

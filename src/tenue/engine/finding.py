@@ -7,14 +7,15 @@ from typing import Literal
 
 from ..errors import Refused
 
-Verdict = Literal["fine", "missing", "too much"]
+Verdict = Literal["fine", "missing", "wrong", "too much", "not read"]
+"""wrong: values are not as declared; not read: nobody has looked."""
 
 
 @dataclass(frozen=True)
 class Finding:
     """The result of one check.
 
-    subject: source, driver, server, table, rights or columns.
+    subject: source, driver, server, table, rights, columns, values, budget or ledger.
     what: a sentence about it; `fix`: the remedy, if one is needed.
     """
 

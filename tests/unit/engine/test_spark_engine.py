@@ -14,8 +14,8 @@ from contracts.engine_suite import ROWS as ENGINE_ROWS
 from contracts.engine_suite import ROWS_OF, each
 from contracts.engine_suite import SCHEMA as ENGINE_SCHEMA
 from contracts.test_spark_engine import KINDS, frame
+from tenue.ask.doctor import diagnose
 from tenue.engine.contract import FAULT
-from tenue.engine.doctor import diagnose
 from tenue.engine.open import describe_table, open_engine
 from tenue.engine.request import Measure, People, Request
 from tenue.engine.source.location import Cluster, Distributed

@@ -38,10 +38,12 @@ def open_dataset(
     individual: EpsilonDelta | None = None,
     protocol: str = "",
     unit: str = "",
+    *,
+    dry: bool = False,
 ) -> tuple[Fact, ...]:
     """Opens a data set, or writes one fact for each thing that changed; spent stays spent.
 
-    Names that differ only in case are the same.
+    Names that differ only in case are the same. If `dry`, nothing is written.
     """
     folded = wanted.dataset.lower()
     name = next((n for n in journal.totals.shelf.datasets() if n.lower() == folded), wanted.dataset)
@@ -66,7 +68,7 @@ def open_dataset(
         facts.append(UnitStated(dataset=name, unit=unit))
     if protocol != journal.totals.protocol(name):
         facts.append(ProtocolChanged(dataset=name, protocol=protocol))
-    for fact in facts:
+    for fact in () if dry else facts:
         journal.write(fact)
     return tuple(facts)
 
