@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -107,15 +108,16 @@ def _budget(source: object, schema: Schema, file: Path | None, ledger: Any) -> I
             if (cap := getattr(budget, name)) is not None:
                 EpsilonDelta.cap(cap, name=name)
         subject = "ledger"
-        spent = spent_before(source, schema, file, ledger)
+        before = spent_before(source, schema, file, ledger)
     except Refused as refusal:
         yield Finding.refused(subject, refusal)
         return
-    what = f"epsilon {decimal(spent or 0)} of {decimal(total)} is spent"
-    if total <= (spent or 0):
+    spent = before or Fraction(0)
+    what = f"epsilon {decimal(spent)} of {decimal(total)} is spent"
+    if total <= spent:
         fix = "Nothing can be asked until the holder raises the total of [budget]"
         yield Finding("budget", "missing", what, fix)
     else:
         there = "a ledger is made when the table is opened"
-        where = there if spent is None else "the ledger is there"
+        where = there if before is None else "the ledger is there"
         yield Finding("budget", "fine", f"{what}; {where}")
