@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..engine.contract import Engine
-from ..engine.finding import Finding
 from ..engine.open import describe_table, open_engine
-from ..engine.registry import backend_for
+from ..engine.registry import Finding, backend_for
 from ..engine.source.location import locate
 from ..errors import Refused
 from ..privacy.loss import EpsilonDelta, decimal

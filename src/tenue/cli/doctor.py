@@ -12,7 +12,7 @@ from .options import AsJson, Ledger, table_and_schema
 from .parser import Argument, Option, conclude
 
 if TYPE_CHECKING:
-    from ..engine.finding import Finding, Verdict
+    from ..engine.registry import Finding, Verdict
 
 _WORDS = {
     "fine": "ok",

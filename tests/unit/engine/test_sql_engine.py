@@ -23,11 +23,10 @@ from tenue.engine.duckdb.backend import BACKEND as DUCKDB_BACKEND_BACKEND
 from tenue.engine.duckdb.dialect import DUCKDB
 from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.duckdb.sandbox import ArrowBench
-from tenue.engine.finding import Finding
 from tenue.engine.open import describe_table, open_engine
 from tenue.engine.postgres import backend
 from tenue.engine.postgres.backend import BACKEND as POSTGRES_BACKEND_BACKEND
-from tenue.engine.registry import Backend, backend_for, register, unregister
+from tenue.engine.registry import Backend, Finding, backend_for, register, unregister
 from tenue.engine.request import Measure, Request
 from tenue.engine.source.location import Cluster, Distributed, Frame, Server, locate
 from tenue.engine.spark.backend import BACKEND

@@ -126,6 +126,7 @@ class Postgres(Relational[Snapshot]):
         schema: what is declared about the table.
     """
 
+    title = "PostgreSQL"
     _session: ServerSession | None
 
     def __init__(self, source: Server, schema: Table) -> None:

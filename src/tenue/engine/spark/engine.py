@@ -16,9 +16,8 @@ from ..contract import FAULT, KeptThere, Numbers, Validated
 from ..contribution_bounds.measure import Place
 from ..contribution_bounds.rows_by_unit import Reader, UnitRows, limits
 from ..duckdb.profile import LOOKED_AT, Described, describe_arrow
-from ..finding import Finding
 from ..fingerprint import InServer, Watched
-from ..registry import Load
+from ..registry import Finding, Load
 from ..request import People
 from ..scratch import Scratch
 from ..source import count_queries
@@ -220,6 +219,7 @@ class Spark(Relational[ClusterSession]):
     """
 
     reopens = False  # the gateway to the JVM is the process's own
+    title = "Spark"
     _session: ClusterSession | None
 
     def __init__(self, source: InSpark, schema: Table) -> None:
