@@ -18,7 +18,6 @@ from ..errors import EngineFault, Fault, Refused, refuse
 from ..ledger.canonical_text import given_text
 from ..ledger.composition import charge
 from ..ledger.results import Balance
-from ..noise.criterion import Minimise
 from ..privacy import checked_neighbours
 from ..schema import Schema
 from ..text import paragraphs
@@ -28,9 +27,8 @@ from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, explain_many, plan_select
 from .paid_request import (
     Accuracy,
-    AccuracyOfMany,
     Inquiry,
-    MinimiseOfMany,
+    Minimise,
     Terms,
     inquire,
     inquire_many,
@@ -205,8 +203,8 @@ class Session:
         questions: Sequence[str] | Declared,
         *,
         epsilon: Number | None = None,
-        minimise: MinimiseOfMany = "variance",
-        accuracy: AccuracyOfMany | None = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
     ) -> WorkloadPlan:
         """Every way to answer several questions at one price, with the mean and the largest error,
         and the price of each answer alone. Reads no rows, costs nothing. As in `ask_many`."""
@@ -219,8 +217,8 @@ class Session:
         questions: Sequence[str] | Declared,
         *,
         epsilon: Number | None = None,
-        minimise: MinimiseOfMany = "variance",
-        accuracy: AccuracyOfMany | None = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
         key: str | None = None,
         fresh: bool = False,
     ) -> Answers:

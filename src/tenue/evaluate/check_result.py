@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from ..arguments import exact, whole
+from ..arguments import Number, exact, whole
 from ..errors import refuse
 from ..text import WIDTH, exactly, many, named, percent, sentence, shortly
 
@@ -162,7 +162,9 @@ class Check(Printed):
         """The largest ratio t of all confidential columns; None without such a column."""
         return max((column.t_ratio for column in self.confidential), default=None)
 
-    def meets(self, k: object = None, l: object = None, t: object = None) -> bool:
+    def meets(
+        self, k: Number | None = None, l: Number | None = None, t: Number | None = None
+    ) -> bool:
         """Whether the file meets all requirements: nothing is `unmet`.
 
         Example
@@ -174,7 +176,9 @@ class Check(Printed):
         """
         return not self.unmet(k, l, t)
 
-    def unmet(self, k: object = None, l: object = None, t: object = None) -> tuple[str, ...]:
+    def unmet(
+        self, k: Number | None = None, l: Number | None = None, t: Number | None = None
+    ) -> tuple[str, ...]:
         """The requirements that fail, a sentence each.
 
         A file meets nothing if it names persons, has an undeclared column that seems to, has a

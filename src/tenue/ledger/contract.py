@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self, TextIO, TypeVar
 
-from ..arguments import checked_call
+from ..arguments import Number, checked_call
 from ..errors import Fault, LedgerFault, Refused, refuse
 from ..privacy import Certificate, Neighbours
 from ..privacy.loss import EpsilonDelta
@@ -101,12 +101,12 @@ class Ledger(abc.ABC):
     def open_dataset(
         self,
         dataset: str,
-        total: object,
-        per_analyst: object | None = None,
+        total: Number,
+        per_analyst: Number | None = None,
         *,
         neighbours: Neighbours,
-        total_delta: object = 0,
-        individual: object | None = None,
+        total_delta: Number = 0,
+        individual: Number | None = None,
         schema_digest: str = "",
         data_version: str = "",
         protocol: str = "",

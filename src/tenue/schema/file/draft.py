@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ...arguments import checked_call
+from ...arguments import Number, checked_call
 from ...errors import refuse
 from ..case_insensitive import is_column_name, is_identifier
 from ..column import ROLES
@@ -68,7 +68,7 @@ class DraftColumn:
     name: str
     type: str
     bounds: Sequence[object] | None = None
-    grid: object | None = None
+    grid: Number | None = None
     categories: Sequence[str] | None = None
     role: str | None = None
     marks: Sequence[str] = ()
