@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,16 +21,16 @@ from ..engine.contract import Engine, Validated
 from ..engine.fingerprint import Stamp
 from ..engine.open import open_engine
 from ..engine.source.location import ledger_places
-from ..errors import InvalidTable, refuse
+from ..errors import InvalidTable, Refused, refuse
 from ..ledger.canonical_text import given_text
 from ..ledger.contract import Ledger
 from ..ledger.fork import Forkable, watch
-from ..ledger.locate import NOWHERE, Place, given_ledger
+from ..ledger.locate import NOWHERE, Place, given_ledger, ledger_place, open_ledger
 from ..ledger.totals import Source
 from ..privacy import checked_neighbours
 from ..schema import Schema
 from ..schema.schema import given_schema
-from ..schema.table import RECORD
+from ..schema.table import RECORD, Budget
 from ..text import many, paragraphs
 from .answer import Earlier
 from .belief.check_prior import unit_in_words
@@ -334,29 +335,14 @@ def refuse_other_rows(schema: Schema, rows: int) -> None:
 def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Dataset:
     """schema → ledger's place → engine → ledger → validate; a refusal leaves nothing open."""
     described, beside = given_schema(schema)
-    if not described.private:
-        raise refuse("ask.asked-bounds-not-private", name=described.name)
-    if described.budget is None:
-        raise refuse("ask.budget-missing", name=described.name)
+    refuse_unasked(described)
     place = _place(ledger, source, described, beside, holder=holder)
     rows, folder = source if source is not None else described.location, _here()
     # before the ledger: a refusal here must not leave one behind
     engine = _opened(rows, described, holder=holder)
     try:
         books = given_ledger(ledger, place)
-        name = books.known_as(described.name)
-        books.open_dataset(
-            name,
-            described.budget.total,
-            described.budget.per_analyst,
-            neighbours=checked_neighbours(described.neighbours),
-            individual=described.budget.individual,
-            total_delta=described.budget.delta or 0,
-            schema_digest=described.digest,
-            data_version=described.version or "",
-            protocol="" if described.protocol is None else str(described.protocol),
-            unit=unit_in_words(described),
-        )
+        name = open_in(books, described)
         opening = _validated(engine, books, name, described, holder=holder)
     except BaseException:
         engine.close()
@@ -367,6 +353,67 @@ def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Da
 
     # a data frame need not be kept for a child, which could not open it
     return Dataset(described, engine, books, opening, None if engine.files is None else reopen)
+
+
+def refuse_unasked(schema: Schema) -> Budget:
+    """The budget of a table that may be asked; refused if it has none, or bounds from its rows."""
+    if not schema.private:
+        raise refuse("ask.asked-bounds-not-private", name=schema.name)
+    if schema.budget is None:
+        raise refuse("ask.budget-missing", name=schema.name)
+    return schema.budget
+
+
+def open_in(books: Ledger, schema: Schema, *, dry: bool = False) -> str:
+    """Gives the table its budget in a ledger, where it has the returned name.
+
+    dry: whether nothing is written, and only what would be refused is.
+    """
+    budget, name = refuse_unasked(schema), books.known_as(schema.name)
+    books.open_dataset(
+        name,
+        budget.total,
+        budget.per_analyst,
+        neighbours=checked_neighbours(schema.neighbours),
+        individual=budget.individual,
+        total_delta=budget.delta or 0,
+        schema_digest=schema.digest,
+        data_version=schema.version or "",
+        protocol="" if schema.protocol is None else str(schema.protocol),
+        unit=unit_in_words(schema),
+        dry=dry,
+    )
+    return name
+
+
+def spent_before(
+    source: object, schema: Schema, file: Path | None, given: str | os.PathLike[str] | None
+) -> Fraction | None:
+    """What the table has spent in the ledger that opening it would use; None if there is none yet.
+
+    Refused as opening it would be refused. Writes nothing.
+
+    Parameters
+        file: the schema's own, if it has one.
+        given: the ledger's path or address, if one is given.
+    """
+    place = _place(given, source, schema, file, holder=True)
+    where = ledger_place(given, place)
+    if where is None:
+        raise refuse("ledger.no-ledger-location")
+    if isinstance(where, Path) and not where.is_file():
+        if not os.access(where.parent, os.W_OK):
+            raise refuse("ledger.ledger-folder-not-writable", folder=where.parent)
+        return None
+    try:
+        books = open_ledger(where, make=False)
+    except Refused as refusal:
+        if refusal.code == "no-ledger":
+            return None
+        raise
+    with books:
+        name = open_in(books, schema, dry=True)
+        return books.balance(name).spent if name in books.datasets() else Fraction(0)
 
 
 def _here() -> Path | None:

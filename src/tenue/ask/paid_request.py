@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 from ..arguments import Number, exact, flag, law_epsilon
 from ..engine.contract import Engine
 from ..errors import refuse
+from ..noise.criterion import Minimise as OfLaw
 from ..privacy import Neighbours
 from ..privacy.loss import SMALLEST, EpsilonDelta, Loss
 from ..schema import Schema
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from .workload.plan import Workload
 
 
+Minimise = OfLaw | Literal["mean"]
+"""Which error is made least; "mean" only of several questions."""
+Accuracy = tuple[Literal["interval", "mean-interval"], Number, Number]
+"""("interval", level, reach): a margin of error of `reach` at this level of confidence;
+"mean-interval" only of several questions."""
 OF_MANY = ("epsilon", "minimise", "accuracy")
 """The terms on which several questions are asked together."""
 
@@ -35,8 +41,8 @@ class Terms:
     """The arguments of `ask` and `explain` beside the question; see `Session.ask`."""
 
     epsilon: Number | None = None
-    minimise: object = "variance"
-    accuracy: object = None
+    minimise: Minimise = "variance"
+    accuracy: Accuracy | None = None
     prior: Any = None
     delta: Number | None = None
     interval: Number | None = None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..arguments import Number, checked_call, flag
-from ..engine.contract import FAULT, Engine
+from ..engine.contract import CHANGED, Engine
 from ..errors import EngineFault, Fault, Refused, refuse
 from ..ledger.canonical_text import given_text
 from ..ledger.composition import charge
@@ -25,7 +25,14 @@ from .answer import Answer
 from .answers import Answers
 from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, explain_many, plan_select
-from .paid_request import Inquiry, Terms, inquire, inquire_many
+from .paid_request import (
+    Accuracy,
+    Inquiry,
+    Minimise,
+    Terms,
+    inquire,
+    inquire_many,
+)
 from .plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -118,8 +125,8 @@ class Session:
         sql: str,
         *,
         epsilon: Number | None = None,
-        minimise: object = "variance",
-        accuracy: object = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
         prior: Any = None,
         interval: Number | None = None,
         mechanism: str | None = None,
@@ -137,8 +144,8 @@ class Session:
         sql: str,
         *,
         epsilon: Number | None = None,
-        minimise: object = "variance",
-        accuracy: object = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
         key: str | None = None,
         fresh: bool = False,
         individual: bool = False,
@@ -196,8 +203,8 @@ class Session:
         questions: Sequence[str] | Declared,
         *,
         epsilon: Number | None = None,
-        minimise: object = "variance",
-        accuracy: object = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
     ) -> WorkloadPlan:
         """Every way to answer several questions at one price, with the mean and the largest error,
         and the price of each answer alone. Reads no rows, costs nothing. As in `ask_many`."""
@@ -210,8 +217,8 @@ class Session:
         questions: Sequence[str] | Declared,
         *,
         epsilon: Number | None = None,
-        minimise: object = "variance",
-        accuracy: object = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
         key: str | None = None,
         fresh: bool = False,
     ) -> Answers:
@@ -328,7 +335,7 @@ class Session:
         try:
             drawn = wanted.draw(engine)
             if not _files_unchanged(engine):
-                raise EngineFault(FAULT)  # the rows may come from either file
+                raise EngineFault(CHANGED)  # the rows may come from either file
             ledger.commit(reservation, drawn)
         except BaseException:
             with suppress(Refused, Fault):  # the first failure is the one to report

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from ..errors import refuse
 from ..text import hanging
 from .messages import spoken
-from .options import AsJson, Confidential, QuasiIdentifiers, columns_in
+from .options import AsJson, Confidential, QuasiIdentifiers, columns_in, table_and_schema
 from .parser import Argument, Option, conclude
 
 _REQUIRED = ("k", "l", "t", "alpha", "c", "beta", "risk")
@@ -19,7 +19,11 @@ _LEAST = ("k", "l")
 
 def check(
     table: Annotated[
-        str, Argument("A CSV or Parquet file, made by anyone, or the address of a table.")
+        str,
+        Argument(
+            "A CSV or Parquet file, made by anyone, the folder of a release, the address of a "
+            "table, or a schema that names it."
+        ),
     ],
     schema: Annotated[Path | None, Option("The schema that states roles, types and unit.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
@@ -56,9 +60,16 @@ def check(
             --confidential illness --require k=5,l=2
     """
     from ..evaluate import check as measured
+    from ..schema import Schema
 
     required = _requirements(require)  # k=5 is how it is typed: no option of that name
+    given, schema = table_and_schema(table, schema)
     with spoken():
+        if given is None and schema is not None:
+            given = Schema.load(schema).location
+        if given is None:
+            raise refuse("cli.source-missing")
+        table = given
         _check_file(table)
         found = measured(
             table,

@@ -54,7 +54,7 @@ def show(
     if as_json:
         questions = [_as_line(debit) for debit in shown]
         left = [{"entry": one.sequence, **_of_release(one)} for one in releases]
-        balanced = [_as_dict(b) for b in balances]
+        balanced = [balance_as_dict(b) for b in balances]
         found = {"datasets": balanced, "questions": questions, "releases": left}
         say(json.dumps(found))
         return
@@ -161,7 +161,7 @@ def _of_release(one: Any) -> dict[str, Any]:
     return facts | {"places": list(one.places)}
 
 
-def _as_dict(balance: Any) -> dict[str, Any]:
+def balance_as_dict(balance: Any) -> dict[str, Any]:
     facts = {name: _plain(getattr(balance, name)) for name in _BALANCE}
     quotas = [{"analyst": one.analyst, "spent": _plain(one.spent)} for one in balance.analysts]
     total = _plain(balance.total_individual)

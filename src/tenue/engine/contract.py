@@ -110,7 +110,9 @@ class Validated:
 
 
 FAULT = "the engine did not answer"
-"""The only text about a failure: an engine's own words may quote a row."""
+"""The text about a failure: an engine's own words may quote a row."""
+CHANGED = "the files of the table changed while they were read"
+"""The text about files that were written meanwhile, which says nothing about their rows."""
 
 
 class Engine(Protocol):
@@ -124,7 +126,7 @@ class Engine(Protocol):
         rows only: not on their order. Without `people`, or where no unit exceeds its limits, every
         engine returns the same; which rows of a unit above its limits are kept is drawn as `People`
         says, so that the law of the result depends on the multiset of rows only. Every failure is
-        one `EngineFault` of one text, `FAULT`.
+        one `EngineFault` of one text: `FAULT`, or `CHANGED` where files were written meanwhile.
 
     files: the fingerprint of the table's files, or of its place in a server, taken when it was
         opened; None if it lives in the process that opens it.

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..arguments import exact, whole
+from ..arguments import Number, exact, whole
 from ..errors import refuse
 from ..text import WIDTH, exactly, many, named, percent, sentence, shortly
 from .one_table.diversity import MOST_VALUES
@@ -203,14 +203,14 @@ class Check(Printed):
 
     def meets(
         self,
-        k: object = None,
-        l: object = None,
-        t: object = None,
+        k: Number | None = None,
+        l: Number | None = None,
+        t: Number | None = None,
         *,
-        alpha: object = None,
-        c: object = None,
-        beta: object = None,
-        risk: object = None,
+        alpha: Number | None = None,
+        c: Number | None = None,
+        beta: Number | None = None,
+        risk: Number | None = None,
     ) -> bool:
         """Whether the file meets all requirements: nothing is `unmet`.
 
@@ -225,14 +225,14 @@ class Check(Printed):
 
     def unmet(
         self,
-        k: object = None,
-        l: object = None,
-        t: object = None,
+        k: Number | None = None,
+        l: Number | None = None,
+        t: Number | None = None,
         *,
-        alpha: object = None,
-        c: object = None,
-        beta: object = None,
-        risk: object = None,
+        alpha: Number | None = None,
+        c: Number | None = None,
+        beta: Number | None = None,
+        risk: Number | None = None,
     ) -> tuple[str, ...]:
         """The requirements that fail, a sentence each.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_call, exact
+from ..arguments import Number, checked_call, exact
 from ..errors import refuse
 from ..schema import Table
 from ..text import named, percent
@@ -309,10 +309,10 @@ class Score:
     def of(
         cls,
         *,
-        sse: object,
-        record_linkage: object,
-        baseline_sse: object,
-        baseline_record_linkage: object,
+        sse: Number,
+        record_linkage: Number,
+        baseline_sse: Number,
+        baseline_record_linkage: Number,
     ) -> Score:
         """The score of given figures; linkages both as shares or both in percent.
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self, TextIO, TypeVar
 
-from ..arguments import checked_call
+from ..arguments import Number, checked_call
 from ..errors import Fault, LedgerFault, Refused, refuse
 from ..privacy import Certificate, Neighbours
 from ..privacy.loss import EpsilonDelta
@@ -85,16 +85,17 @@ class Ledger(abc.ABC):
     def open_dataset(
         self,
         dataset: str,
-        total: object,
-        per_analyst: object | None = None,
+        total: Number,
+        per_analyst: Number | None = None,
         *,
         neighbours: Neighbours,
-        total_delta: object = 0,
-        individual: object | None = None,
+        total_delta: Number = 0,
+        individual: Number | None = None,
         schema_digest: str = "",
         data_version: str = "",
         protocol: str = "",
         unit: str = "",
+        dry: bool = False,
     ) -> tuple[facts.Fact, ...]:
         """Gives a data set its budget, or records what changed; returns the facts written.
 
@@ -111,6 +112,7 @@ class Ledger(abc.ABC):
             protocol: how every question must be answered, in words.
             unit: who is protected, in words; another unit is refused once something was spent. With
                 " by " and a column, that column may change until a question is about one person.
+            dry: whether nothing is written: the facts, or the refusal, are those of an opening now.
         """
         budget = EpsilonDelta.cap(total, total_delta, name="total")
         quota = None if per_analyst is None else EpsilonDelta.cap(per_analyst, name="per_analyst")
@@ -123,7 +125,9 @@ class Ledger(abc.ABC):
         )
         cap = None if individual is None else EpsilonDelta.cap(individual, name="individual")
         texts = (given_text(protocol, "protocol", empty=True), given_text(unit, "unit", empty=True))
-        return self._write(lambda journal: admin.open_dataset(journal, wanted, cap, *texts))
+        return self._write(
+            lambda journal: admin.open_dataset(journal, wanted, cap, *texts, dry=dry)
+        )
 
     def record_schema(self, dataset: str, schema_digest: str) -> None:
         """Records durably under which schema a data set is published."""

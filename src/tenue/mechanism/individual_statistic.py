@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import above_zero
+from ..arguments import Number, above_zero
 from ..errors import refuse
 from ..sensitivity.column import Column, domain, exact_column, exact_pair
 from ..sensitivity.local import local_given
@@ -37,10 +37,10 @@ class Statistic:
     """
 
     name: str
-    k: object = None
-    q: object = None
-    between: tuple[object, object] | None = None
-    ridge: object = None
+    k: Number | None = None
+    q: Number | None = None
+    between: tuple[Number, Number] | None = None
+    ridge: Number | None = None
 
     def __post_init__(self) -> None:
         if self.name == "slope":
@@ -120,7 +120,7 @@ def columns_of(statistic: str, values: object, bounds: object) -> Columns:
     return (exact_column(values, bounds),)
 
 
-def _ranked(x: Column, name: str, k: object, q: object) -> Fraction:
+def _ranked(x: Column, name: str, k: Number | None, q: Number | None) -> Fraction:
     ranks = order_statistic(name, x.rows, k=k, q=q)
     return Fraction(total_at(x, ranks), ranks.count)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arguments import checked_call, exact, law_epsilon, whole
+from ..arguments import Number, checked_call, exact, law_epsilon, whole
 from ..errors import refuse
 from ..noise.heavy_tail import HeavyTail, HeavyTailSteps
 from ..noise.samplers import LARGEST
@@ -55,15 +55,15 @@ class Smooth:
 def smooth_release(
     statistic: str,
     steps: object,
-    low: object,
-    high: object,
-    epsilon: object,
-    gamma: object,
+    low: Number,
+    high: Number,
+    epsilon: Number,
+    gamma: Number,
     source: Source = SYSTEM,
     *,
     rows_public: bool,
-    k: object = None,
-    q: object = None,
+    k: Number | None = None,
+    q: Number | None = None,
 ) -> Fraction:
     """The order statistic in steps, clamped to its bounds, with heavy-tailed noise.
 
@@ -101,14 +101,14 @@ def smooth_release(
 def smooth_mechanism(
     statistic: str,
     steps: object,
-    low: object,
-    high: object,
-    epsilon: object,
-    gamma: object,
+    low: Number,
+    high: Number,
+    epsilon: Number,
+    gamma: Number,
     *,
     rows_public: bool,
-    k: object = None,
-    q: object = None,
+    k: Number | None = None,
+    q: Number | None = None,
 ) -> Smooth:
     """The mechanism behind `smooth_release`, for audits; parameters as there."""
     price = law_epsilon(epsilon)

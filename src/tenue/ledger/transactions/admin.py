@@ -24,10 +24,12 @@ def open_dataset(
     individual: EpsilonDelta | None = None,
     protocol: str = "",
     unit: str = "",
+    *,
+    dry: bool = False,
 ) -> tuple[facts.Fact, ...]:
     """Opens a data set, or writes one fact for each thing that changed; spent stays spent.
 
-    Names that differ only in case are the same.
+    Names that differ only in case are the same. If `dry`, nothing is written.
     """
     folded = wanted.dataset.lower()
     name = next((n for n in journal.totals.shelf.datasets() if n.lower() == folded), wanted.dataset)
@@ -52,7 +54,7 @@ def open_dataset(
         changes.append(facts.UnitStated(dataset=name, unit=unit))
     if protocol != journal.totals.protocol(name):
         changes.append(facts.ProtocolChanged(dataset=name, protocol=protocol))
-    for fact in changes:
+    for fact in () if dry else changes:
         journal.write(fact)
     return tuple(changes)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arguments import checked_call
+from ...arguments import Number, checked_call
 from ...errors import refuse
 from ...prior.belief import Finite
 from ...prior.counts import with_points
@@ -27,12 +27,12 @@ from .update_factors import Factors, factors, float_factors
 def refine(
     prior: Any,
     truth: object,
-    epsilon: object,
+    epsilon: Number,
     *,
     kind: str,
     distance: Distance | None = None,
-    delta: object = 0,
-    alpha_up: object | None = None,
+    delta: Number = 0,
+    alpha_up: Number | None = None,
 ) -> RefinedPoints | RefinedDensity:
     """The law of the answer: the prior raised near the truth and lowered far from it.
 
@@ -89,11 +89,11 @@ _HALVINGS = 100
 @checked_call
 def expected_error(
     prior: Any,
-    epsilon: object,
+    epsilon: Number,
     *,
     kind: str,
     distance: Distance | None = None,
-    alpha_up: object | None = None,
+    alpha_up: Number | None = None,
 ) -> float:
     """The mean distance of a refined answer from the truth, averaged over the prior.
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
-from ...arguments import check_call
+from ...arguments import Number, check_call
 from ...errors import refuse
 from ...schema import Schema
 from .anatomy import Anatomy
@@ -41,10 +41,10 @@ class Options(TypedDict, total=False):
     k: int | Mapping[str, int]
     by: str | None
     l: int | None
-    t: object
-    gamma: object
+    t: Number | None
+    gamma: Number | None
     memory: int | None
-    suppress: object
+    suppress: Number
     minimise: str | None
     widths: Mapping[str, Sequence[object]] | None
     importance: Mapping[str, int] | None
@@ -53,7 +53,7 @@ class Options(TypedDict, total=False):
     transition: Mapping[str, Sequence[Sequence[object]]] | None
     noise: object
     correlated: bool
-    epsilon: Any
+    epsilon: Number
 
 
 _FOR_INSTANCE = {"k": 5, "epsilon": 1, "t": 2}

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ...arguments import above_zero, exact
+from ...arguments import Number, above_zero, exact
 from ...errors import nearest, refuse
 from ...noise.source import Source
 from ...privacy import KAnonymity
@@ -131,8 +131,8 @@ class Generalise(Grouped):
         k: int,
         by: str | None = None,
         l: int | None = None,
-        t: object = None,
-        suppress: object = 0,
+        t: Number | None = None,
+        suppress: Number = 0,
         minimise: str | None = None,
         widths: Mapping[str, Sequence[object]] | None = None,
         memory: int | None = None,

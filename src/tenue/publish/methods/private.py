@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from ...arguments import whole
+from ...arguments import Number, whole
 from ...errors import Fault, refuse
 from ...evaluate.two_tables.distribution_similarity import likeness
 from ...noise.source import Source
@@ -90,7 +90,7 @@ class Private(Method):
         schema: Schema,
         override: object,
         *,
-        epsilon: Any,
+        epsilon: Number,
         by: str | None = None,
         k: int | Literal["auto"] = AUTO,
         memory: int = MEMORY,
