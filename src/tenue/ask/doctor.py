@@ -20,6 +20,7 @@ from ..errors import Refused
 from ..privacy.loss import EpsilonDelta
 from ..schema import Schema
 from ..schema.schema import given_schema
+from ..text import exactly
 from .dataset import Opening, refuse_other_rows, refuse_unasked, spent_before
 
 _UNREAD = (
