@@ -45,10 +45,14 @@ COARSE = (
     "It does not preserve rare combinations of values: noise loses some, and adds combinations "
     "that no record has."
 )
+BLANK = (
+    "It does not preserve the exact number of missing values of {names}: missing is a value of the "
+    "domain like any other, whose share is released with noise, so that a few may be missing where "
+    "none was. A value that the schema declares for them (missing = ...) prevents that."
+)
 FILLED = (
-    "It does not preserve missing values of {names}: each counts as a value drawn at random from "
-    "the column's domain, because the schema declares neither a value for them nor a "
-    "missing-value marker."
+    "It does not preserve missing values of {names}: each counts as the value that the schema "
+    "declares for it."
 )
 
 
@@ -168,7 +172,7 @@ class Private(Method):
 
     def publish(self, original: Original, source: Source) -> Published:
         way = self.planned.way
-        places = way.domain.places(original.cells, source)
+        places = way.domain.places(original.cells)
         return Published(way.domain.cells(way.draw(places, source)))
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
@@ -215,9 +219,12 @@ class Private(Method):
     @property
     def limits(self) -> Sequence[str]:
         domain = self.planned.way.domain
-        open_ = [a.name for a in domain.axes if not a.blank and a.column.missing is None]
-        filled = [FILLED.format(names=named(open_))] if open_ else []
-        return [NOBODY, MANY, COARSE, *self.planned.way.limits, *filled, ADDS_UP]
+        missing = [
+            text.format(names=named(names))
+            for text, blank in ((BLANK, True), (FILLED, False))
+            if (names := [axis.name for axis in domain.axes if axis.blank == blank])
+        ]
+        return [NOBODY, MANY, COARSE, *self.planned.way.limits, *missing, ADDS_UP]
 
     # -- the holder's screen -----------------------------------------------------------------------
 
@@ -228,10 +235,13 @@ class Private(Method):
     def _drawn_steps(self, missing: Mapping[str, int]) -> Iterator[Step]:
         yield Step("plan", f"{self.planned.by}. {self.planned.reason}")
         for axis in self.planned.way.domain.axes:
-            gone = missing[axis.name]
-            if gone and axis.column.missing is None and not axis.blank:
-                text = f"{many(gone, 'missing value')} of `{axis.name}` replaced by random values"
-                yield Step("missing", text)
+            if gone := missing[axis.name]:
+                text = "missing is a value like any other, and leaves as a blank"
+                told = f"{many(gone, 'missing value')} of `{axis.name}`: {text}"
+                if not axis.blank:
+                    told = f"{many(gone, 'missing value')} of `{axis.name}` replaced by the value "
+                    told += "that the schema declares"
+                yield Step("missing", told)
 
     def warnings(self, risk: Risk | None) -> list[str]:
         return list(self.planned.warnings)

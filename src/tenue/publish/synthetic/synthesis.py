@@ -5,10 +5,9 @@ options. Then it is paid for. Then it reads the rows, in passes, and what it rel
 are drawn from that release alone, block after block, so that neither the table that is read nor the
 one that is drawn need fit into memory.
 
-The rows that are read are kept on disk as places, so that a missing value gets its random place
-once. The rows that are drawn are written block by block. Each block is shuffled, and is a small
-copy of the whole: the order of rows follows from the release and from fresh bits, never from the
-order of the source.
+The rows that are read are kept on disk as places. The rows that are drawn are written block by
+block. Each block is shuffled, and is a small copy of the whole: the order of rows follows from the
+release and from fresh bits, never from the order of the source.
 """
 
 from __future__ import annotations
@@ -174,7 +173,7 @@ def stream(
     """
     domain, rows = way.domain, way.rows
     with original.keep(
-        lambda cells: domain.places(cells, source),
+        domain.places,
         domain.sizes,
         memory,
         lambda read: tell(f"read ({percent(read / rows)})"),
