@@ -58,7 +58,6 @@ from tenue.publish.synthetic import (
 from tenue.publish.synthetic.domain import Domain
 from tenue.publish.synthetic.microaggregation import Microaggregation
 from tenue.publish.synthetic.plan import WAYS
-from tenue.publish.table import input_table as kept_rows
 from tenue.publish.table.input_table import open_original
 
 MEMORY = 128 << 20

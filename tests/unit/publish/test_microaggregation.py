@@ -407,7 +407,8 @@ def loss(plan: Microaggregation, one: Tallies, other: Tallies) -> Decimal:
             law = plan._count_law(line)
             exact += law.epsilon / law.sensitivity * int(np.abs(a - b).sum())
         else:
-            assert not (a.any() or b.any())
+            assert not a.any()
+            assert not b.any()
     total = Decimal(exact.numerator) / Decimal(exact.denominator)
     for category, x, y in zip(plan._categories, one.scores, other.scores, strict=True):
         choice = plan._choice(category)

@@ -1,9 +1,9 @@
 """What is public about the columns of a private table: every value is a place on a line.
 
 Numbers, dates and datetimes lie in the order of their grid, categories depth first in their
-taxonomy (flat ones as declared), false before true. Missing is a value of the domain like any other,
-with the last place, unless the schema declares which value replaces a missing one. The place of a
-value depends on the schema and on the value alone, never on another row, so a replaced record
+taxonomy (flat ones as declared), false before true. Missing is a value of the domain like any
+other, with the last place, unless the schema declares which value replaces a missing one. The place
+of a value depends on the schema and on the value alone, never on another row, so a replaced record
 changes one row of places and nothing else.
 """
 

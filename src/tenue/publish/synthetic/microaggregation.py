@@ -5,9 +5,10 @@ divided into groups of k, the last of k to 2k − 1, whose sizes are public. One
 moves the groups' sums along a chain, all columns together by at most L_N if each is divided by the
 length of its line (`sensitivity/chain.py`). So a number's sums get discrete Laplace noise of scale
 length·L_N/ε, one draw for each group and column. If values may be missing, their number in each
-group gets noise too; both together move as far as the record does on the line. A group's category is chosen among *all*
-categories of the column with weight exp(−ε·s/(2·length·L_N)), where s is the sum of its distances
-to the group's values. Both cost in proportion to their links, which add up to ε.
+group gets noise too; both together move as far as the record does on the line. A group's category
+is chosen among *all* categories of the column with weight exp(−ε·s/(2·length·L_N)), where s is the
+sum of its distances to the group's values. Both cost in proportion to their links, which add up to
+ε.
 
 Candidates are categories, not all concepts of the taxonomy: a released value is one that the column
 may hold, and these are public.
