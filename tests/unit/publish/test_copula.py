@@ -299,7 +299,11 @@ def test_an_ordered_child_leans_by_its_parents() -> None:
 
 def domain(*sizes: int) -> Domain:
     columns = {
-        f"c{j}": {"type": "category", "categories": [f"v{i}" for i in range(size)]}
+        f"c{j}": {
+            "type": "category",
+            "categories": [f"v{i}" for i in range(size)],
+            "missing": "v0",
+        }
         for j, size in enumerate(sizes)
     }
     return Domain.of(Schema.from_dict({"table": TABLE, "columns": columns}))

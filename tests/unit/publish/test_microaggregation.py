@@ -285,7 +285,9 @@ SHARES, CHOSEN = np.array([0.1, 0.5, 0.9]), np.array([0, 1, 0])
 def means(spread: bool) -> Means:
     assert isinstance(NUMBER, NumberLine)
     assert isinstance(CATEGORY, MeaningLine)
-    return Means(3, 3, 2, ((NUMBER, SHARES),), ((CATEGORY, CHOSEN),), spread, (np.zeros(3),))
+    return Means(
+        3, 3, 2, ((NUMBER, SHARES),), ((CATEGORY, CHOSEN),), spread, (np.zeros(3),), 11, 11
+    )
 
 
 def test_the_last_group_has_the_rest() -> None:

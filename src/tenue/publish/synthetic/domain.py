@@ -102,10 +102,14 @@ class Domain:
 
     @classmethod
     def of(cls, schema: Schema) -> Domain:
-        """The columns that leave: those that are stored and are no identifiers; refused where one
-        has more places than whole numbers that can be drawn."""
+        """The columns that leave: those that are stored and name no person; refused where one has
+        more places than whole numbers that can be drawn."""
         columns = Coding.of(schema).columns
-        axes = tuple(Axis.of(column) for column in columns if column.role != "identifier")
+        axes = tuple(
+            Axis.of(column)
+            for column in columns
+            if column.role != "identifier" and column.name.lower() != schema.unit.lower()
+        )
         if not axes:
             raise refuse("publish.nothing-can-leave", name=schema.name)
         for axis in axes:
@@ -116,6 +120,14 @@ class Domain:
     @property
     def sizes(self) -> tuple[int, ...]:
         return tuple(axis.size for axis in self.axes)
+
+    @property
+    def empty(self) -> Places:
+        """The places of a record in which every value is missing."""
+        nothing = np.zeros(1, np.int64)
+        return self.places(
+            {axis.name: Cells(axis.column, nothing, nothing > 0, None) for axis in self.axes}
+        )
 
     def places(self, cells: Mapping[str, Cells]) -> Places:
         """The places of each record: a function of the record alone."""

@@ -123,6 +123,7 @@ class Means:
     columns: how many the table has.
     numbers, categories: of each column its mean, or its category, in every group.
     missing: of each number the share of missing values in every group.
+    rows, drawn: how many were read, and how many are drawn.
     spread: whether numbers are spread between neighbouring groups.
     """
 
@@ -133,9 +134,12 @@ class Means:
     categories: tuple[tuple[MeaningLine, NDArray[np.int64]], ...]
     spread: bool
     missing: tuple[Reals, ...]
+    rows: int
+    drawn: int
 
     def block(self, rows: range, source: Source) -> Places:
-        group = group_of(np.arange(rows.start, rows.stop, rows.step), self.k, self.groups)
+        ranks = np.arange(rows.start, rows.stop, rows.step) * self.rows // self.drawn
+        group = group_of(ranks, self.k, self.groups)
         made = np.empty((group.size, self.columns), np.int64)
         for line, means in self.numbers:
             values = spread(means, group, source) if self.spread else means[group]
@@ -398,7 +402,17 @@ class Microaggregation(Synthesis):
         categories = tuple(zip(self._categories, centroids.chosen, strict=True))
         columns = len(self.domain.axes)
         missing = tuple(shares for _, shares in both)
-        return Means(self.k, self.clusters, columns, numbers, categories, self.spread, missing)
+        return Means(
+            self.k,
+            self.clusters,
+            columns,
+            numbers,
+            categories,
+            self.spread,
+            missing,
+            self.rows,
+            self.drawn,
+        )
 
     def _means(self, centroids: Centroids) -> Iterator[tuple[Reals, Reals]]:
         """The means of the values that are not missing, as shares of the range, and the shares of
