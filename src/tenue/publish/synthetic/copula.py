@@ -147,9 +147,10 @@ class Joined:
         for j, margin in enumerate(self.margins):
             places = np.sort(margin.sample(size, source))
             values = int(np.searchsorted(places, self.held[j]))
-            rows = np.arange(size) if values == size else shuffled(size, source)
-            order = rows[:values][np.argsort(normal[rows[:values], j], kind="stable")]
-            made[order, j], made[rows[values:], j] = places[:values], places[values:]
+            mixed = np.arange(size) if values == size else shuffled(size, source)
+            held, gone = mixed[:values], mixed[values:]
+            order = held[np.argsort(normal[held, j], kind="stable")]
+            made[order, j], made[gone, j] = places[:values], places[values:]
         return made
 
 

@@ -457,11 +457,11 @@ class Microaggregation(Synthesis):
         }
         for name, scale in self.scale.items():
             texts[f"column {name}"] = f"The mean of a group has noise of scale {shortly(scale)}."
-        for line in self._numbers:
-            if line.beyond:
-                scale = shortly(float(self._count_law(line).scale))
-                texts[f"missing {line.axis.name}"] = (
-                    f"The number of missing values in a group has noise of scale {scale}."
+        for number in self._numbers:
+            if number.beyond:
+                wide = shortly(float(self._count_law(number).scale))
+                texts[f"missing {number.axis.name}"] = (
+                    f"The number of missing values in a group has noise of scale {wide}."
                 )
         for line in self._categories:
             # the price if a record took the most distant category
