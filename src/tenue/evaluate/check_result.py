@@ -82,7 +82,7 @@ class Confidential:
     exact_beta: Fraction
     recursive: tuple[Fraction, ...]
 
-    def least_c(self, l: Number) -> Fraction | None:
+    def least_c(self, l: Number | None) -> Fraction | None:
         """Every c above it gives recursive (c, l)-diversity; None if no c does."""
         least = whole(l, "l", least=2)
         if least > MOST_VALUES:

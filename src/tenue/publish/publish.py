@@ -98,9 +98,8 @@ def certify(
     gaps = [name for name in method.compared if schema.columns[name].missing is None]
     if gaps:
         limits.append(LEFT_OUT.format(names=named(gaps)))
-    if schema.unit != RECORD:
-        limits.append(ROWS_OF_ONE)
-    limits.append(COUNTED)
+    if schema.unit == RECORD or not method.hides_rows:
+        limits += [ROWS_OF_ONE, COUNTED] if schema.unit != RECORD else [COUNTED]
     if preview:
         limits.insert(0, PREVIEWED)
         register = "no, a preview"
@@ -170,8 +169,10 @@ def publish(
         "perturb": nothing. Values are changed at random by a stated law, from which no bound
         follows; `risk` has the re-identification measured on this one table, for the holder.
         "private": the table is epsilon-differentially private when one record takes any other
-        value; the number of rows is public. Rows are drawn, and describe no one person. `epsilon`
-        is debited before a row is read; `tn.plan_release` states the plan without reading rows.
+        value, and the number of rows is public; or for all rows of a person, of which at most
+        `rows_per_unit` count, and their number has noise. Rows are drawn, and describe no one
+        person. `epsilon` is debited before a row is read; `tn.plan_release` states the plan without
+        reading rows.
         Identifiers and undeclared columns are not in the release, and rows are in random order.
         Numbers and dates are on the declared grid and clipped to the declared bounds, as for
         questions. The certificate states what is not promised.
@@ -313,7 +314,8 @@ def _made(
         if way.in_passes(table):
             way = way.streamed()
         with paid(books, way), tell.compilations():
-            return way, way.make(table, SYSTEM, tell, look), look.marks
+            made = way.make(table, SYSTEM, tell, look)
+            return made.way or way, made, look.marks
 
 
 def _release(

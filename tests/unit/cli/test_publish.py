@@ -200,7 +200,7 @@ def test_a_file_that_would_not_fit_is_read_in_passes(folder: Path) -> None:
     numbers = np.arange(rows)
     table = pa.table({"x": numbers % 1000, "y": numbers * 7 % 500})
     pq.write_table(table, folder / "people.parquet")
-    bounds = {"type": "number", "bounds": [0, 999]}
+    bounds = {"type": "number", "bounds": [0, 999], "missing": 0}
     head = {"name": "people", "source": "people.parquet", "unit": "record"}
     described = {"table": {"neighbours": "replace", **head}, "columns": {"x": bounds, "y": bounds}}
     tn.Schema.from_dict({**described, "budget": {"total": 2}}).save(folder / "people.toml")

@@ -107,11 +107,11 @@ def axis(**declared: object) -> Axis:
 
 
 def line(size: int, **more: object) -> Axis:
-    return axis(type="number", bounds=[0, size - 1], **more)
+    return axis(type="number", bounds=[0, size - 1], **({"missing": 0} | more))
 
 
 def flat(size: int) -> Axis:
-    return axis(type="category", categories=[f"c{i}" for i in range(size)])
+    return axis(type="category", categories=[f"c{i}" for i in range(size)], missing="c0")
 
 
 def grouped(axis: Axis, margin: Margin, most: int) -> Binning:

@@ -80,6 +80,7 @@ class Made:
     sizes: how many groups have how many units, by column where each has its own groups.
     telling: unprotected columns that identify nearly every row, with the share of rows identified.
     tables: as in `Published`.
+    way: the method as it was applied, where that follows from what was released first.
     """
 
     table: pyarrow.Table | WrittenTable
@@ -90,6 +91,7 @@ class Made:
     sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     telling: Mapping[str, float] = field(default_factory=dict)
     tables: Mapping[str, Any] = field(default_factory=dict)
+    way: Method | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ class Method(abc.ABC):
     """Whether an unreadable value counts as missing; otherwise the table is refused."""
     stored_types: ClassVar[bool] = True
     """Whether columns keep the source's types, which may follow from rows; else the schema's."""
+    hides_rows: ClassVar[bool] = False
+    """Whether it protects all rows of a person, so that how many there are stays hidden."""
     repeatable: ClassVar[bool] = False
     """Whether a second release of a table reveals no more than both of their prices."""
     title: ClassVar[str] = "A protected copy of {name}"

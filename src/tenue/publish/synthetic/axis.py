@@ -104,6 +104,10 @@ MOST_CATEGORIES = 2048
 class NumberLine:
     """A number, a date or a datetime.
 
+    A missing value lies beyond the last value, at a distance of half the range. Then a record that
+    moves on the line by some steps moves the sum of values, a missing one counted as the last, and
+    the number of missing values times that distance, by as many steps together.
+
     place: its column among the places.
     shift: how many of the last bits of a place are dropped, so that sums fit into 64 bits.
     """
@@ -113,27 +117,36 @@ class NumberLine:
     shift: int = 0
 
     @property
-    def length(self) -> int:
-        """The range in steps."""
+    def last(self) -> int:
+        """The range of values in steps."""
         return (self.axis.held - 1) >> self.shift
+
+    @property
+    def beyond(self) -> int:
+        """How far beyond the last value a missing one lies; 0 if none can be missing."""
+        return (self.last + 1) // 2 or 1 if self.axis.blank else 0
+
+    @property
+    def length(self) -> int:
+        """From the first value to the end, in steps."""
+        return self.last + self.beyond
 
     def coarsened(self, most: int) -> NumberLine:
         """The same line in at most `most` steps."""
-        shift = self.shift
-        while (self.axis.held - 1) >> shift > most:
-            shift += 1
-        return replace(self, shift=shift)
+        line = self
+        while line.length > most and line.last > 1:
+            line = replace(line, shift=line.shift + 1)
+        return line
 
     def chain(self, groups: int) -> Fraction:
         """The longest chain with a link for each group, the line being 1 long."""
         return chain.hilbert(1, groups)
 
     def values(self, places: Places) -> Numbers:
-        """The steps of each record; a blank counts as the middle of the line."""
+        """Where each record lies, in steps."""
         column = places[:, self.place]
-        if self.axis.blank:
-            column = np.where(column < self.axis.held, column, (self.axis.held - 1) // 2)
-        return np.asarray(column >> self.shift)
+        steps = column >> self.shift
+        return np.asarray(np.where(column < self.axis.held, steps, self.length))
 
     def at(self, values: Numbers) -> Numbers:
         return values
@@ -183,11 +196,11 @@ Line = NumberLine | MeaningLine
 def lines_of(domain: Domain) -> tuple[Line, ...]:
     """The line of each column; refused where one has too many categories."""
     for axis in domain.axes:
-        if not axis.ordered and axis.size > MOST_CATEGORIES:
+        if not axis.ordered and axis.held > MOST_CATEGORIES:
             raise refuse(
                 "publish.too-many-ordered-categories",
                 column=axis.name,
-                many=axis.size,
+                many=axis.held,
                 most=MOST_CATEGORIES,
             )
     return tuple(

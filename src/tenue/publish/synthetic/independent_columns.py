@@ -69,6 +69,22 @@ class Margin:
         ranks = self.ends[cell] + at * share
         return np.asarray(np.clip(ranks, 0.0, np.nextafter(1.0, 0.0)))
 
+    def below(self, place: int) -> float:
+        """P(a smaller place than this one, which is above 0)."""
+        cell = int(np.searchsorted(self.edges, place, side="left")) - 1
+        begin, end = int(self.edges[cell]), int(self.edges[cell + 1])
+        low, high = float(self.ends[cell]), float(self.ends[cell + 1])
+        return low + (high - low) * (place - begin) / (end - begin)
+
+    def before(self, held: int) -> tuple[Margin, float]:
+        """The distribution of the first `held` places among themselves, and their share."""
+        share = self.below(held)
+        edges = np.append(self.edges[self.edges < held], held)
+        if share <= 0:
+            return Margin(edges, np.diff(edges) / held), 0.0
+        weights = np.diff(np.append(self.ends[: edges.size - 1], share))
+        return Margin(edges, weights / share), share
+
     def sample(self, rows: int, source: Source) -> NDArray[np.int64]:
         """Places in random order, evenly spread over the ranks."""
         strata = (np.arange(rows) + uniforms(rows, source)) / rows

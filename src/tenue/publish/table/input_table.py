@@ -102,7 +102,8 @@ def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
 class Original:
     """The declared columns that are stored and are no identifiers, in the schema's order.
 
-    persons: whose each row is, numbered from 0; None if each row is a person.
+    persons: whose each row is, numbered from 0, and −1 for nobody's where all values are read; None
+        if each row is a person.
     beyond: how many stored values of a column were outside its bounds.
     names: the stored values of each identifier, by which a register recognises persons; only of
         the whole table.
@@ -143,7 +144,8 @@ class Validated:
 
         Parameters
             all_values: whether a value that cannot be read counts as missing, and an infinite one
-                as the bound, as for questions.
+                as the bound, as for questions; and whether rows may be of nobody, and more of a
+                person than the schema states.
         """
         schema = self._schema
         rows = self._engine.read_all()
@@ -155,7 +157,8 @@ class Validated:
                 _check_values(column, rows)
             cells[name] = Cells.of(column, rows.logical.column(name), rows.types[name])
         names = tuple(column.combine_chunks() for column in rows.identifiers.columns)
-        return Original(cells, _persons(schema, rows), self.rows, rows.beyond, names)
+        persons = _persons(schema, rows, all_rows=all_values)
+        return Original(cells, persons, self.rows, rows.beyond, names)
 
     @property
     def stored(self) -> bool:
@@ -236,7 +239,7 @@ def _where(counts: Mapping[str, int], column: Column, rows: Rows | HandedOver) -
     return f"in row {first}" if many == 1 else f"in {many} rows, row {first} the first,"
 
 
-def _persons(schema: Schema, rows: Rows) -> Numbers | None:
+def _persons(schema: Schema, rows: Rows, *, all_rows: bool) -> Numbers | None:
     if schema.unit == RECORD:
         for name in rows.identifiers.column_names:
             values = _names(rows.identifiers.column(name)).drop_null()
@@ -246,6 +249,9 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
     name = schema.column(schema.unit).name
     columns = rows.identifiers if name in rows.identifiers.column_names else rows.logical
     values = _names(columns.column(name))
+    if all_rows:
+        codes = values.dictionary_encode().indices.fill_null(-1)
+        return np.asarray(codes.to_numpy(zero_copy_only=False), np.int64)
     if values.null_count:
         raise refuse("publish.unit-missing-in-rows", column=name)
     persons = _numbered(values.dictionary_encode().indices.to_numpy())
