@@ -28,7 +28,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .level import SPARE, Reals, relative
+Reals = NDArray[np.float64]
+
+UNIT = 2.0**-53
+SPARE = 1.01
+
+
+def relative(operations: int) -> float:
+    """The error after so many operations, relative to the sizes of the summands."""
+    return SPARE * operations * UNIT
+
 
 _LOOKS = 48
 _ROUNDS = 3
