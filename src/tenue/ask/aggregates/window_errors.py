@@ -15,11 +15,8 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-import numpy as np
-
 from ...mechanism.additive_noise import Error, Part, Term, half_width, linear_error
-from ...noise.discrete_laplace import DiscreteLaplace
-from ...noise.laplace_sum_tail import MOST_RATE, LaplaceCombination
+from ...noise.laplace_sum_tail import LaplaceCombination
 from .reading import Interval, Parts
 
 FEW = 64
@@ -101,30 +98,16 @@ def _terms(column: _Column, cell: int, parts: int = 0) -> tuple[Term, ...]:
 def _law(parts: tuple[Part, ...], columns: tuple[tuple[_Column, int], ...]) -> Error:
     """The law of the sum over groups, each of which has parts of its own."""
     if sum(len(column) * many for column, many in columns) > FEW:
-        found = _of_many(parts, columns)
+        found = LaplaceCombination.of(
+            (weight, parts[part].noise.independent(component), many)
+            for column, many in columns
+            for part, component, weight in column
+        )
         if found is not None:
             return found
     every = [column for column, many in columns for _ in range(many)]
     terms = [t for cell, column in enumerate(every) for t in _terms(column, cell, len(parts))]
     return linear_error(parts * len(every), tuple(terms))
-
-
-def _of_many(
-    parts: tuple[Part, ...], columns: tuple[tuple[_Column, int], ...]
-) -> LaplaceCombination | None:
-    """The same for many draws of discrete Laplace; None for other laws."""
-    weights: list[float] = []
-    rates: list[float] = []
-    for column, many in columns:
-        for part, component, weight in column:
-            law = parts[part].noise.independent(component)
-            if not isinstance(law, DiscreteLaplace):
-                return None
-            rate = float(law.epsilon * law.grid / law.sensitivity)
-            weights += [abs(float(weight * law.grid))] * many
-            rates += [min(rate, MOST_RATE)] * many
-    exact = np.array(weights)
-    return LaplaceCombination(exact, np.array(rates), exact * 2.0**-52)
 
 
 def spread_half_width(parts: Parts, weights: Spread, level: Fraction) -> float:

@@ -82,9 +82,9 @@ class Tree:
             (node,) = self.parts(node, "this")
         return node
 
-    def refuse_unread(self) -> None:
-        """Refuses the tree if any of its nodes was not read."""
-        if any(id(node) not in self._read for node in self.root.walk()):
+    def refuse_unread(self, root: exp.Expr | None = None) -> None:
+        """Refuses the tree, or a copy of a part of it, if any of its nodes was not read."""
+        if any(id(node) not in self._read for node in (root or self.root).walk()):
             raise unreadable()
 
 
