@@ -41,6 +41,8 @@ def data() -> Iterator[Any]:
         yield opened
 
 
+# ruff: noqa: S608 - these texts are what is tested
+
 PEOPLE = [
     "SELECT COUNT(*) FROM (SELECT person FROM contacts GROUP BY person HAVING SUM(mdu) > 20)",
     "SELECT COUNT(*) FROM (SELECT person FROM contacts GROUP BY person)",

@@ -246,6 +246,15 @@ def parse_select(sql: str, schema: Schema) -> Question | GroupingSets:
         Within(column='income', first=50001, last=None)
     """
     try:
+        return _read(sql, schema)
+    except InvalidQuestion as refusal:
+        from .suggest import with_suggestion  # a question without a mistake does not need it
+
+        raise with_suggestion(refusal, sql, schema, lambda text: _read(text, schema)) from None
+
+
+def _read(sql: str, schema: Schema) -> Question | GroupingSets:
+    try:
         tokens = read_tokens(sql, schema)
         tree = Tree(read_tree(tokens, sql), called_in(tokens))
     except InvalidQuestion:
