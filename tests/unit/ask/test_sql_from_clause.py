@@ -279,7 +279,7 @@ def test_a_name_that_was_not_selected_is_gone() -> None:
     refusal = refused(
         "SELECT COUNT(*) FROM (SELECT age AS years FROM census) WHERE age > 3", "unknown-column"
     )
-    assert refusal.fix == "Choose one of `years`."
+    assert refusal.fix.startswith("Choose one of `years`.")
 
 
 def test_a_cte_sees_only_those_before_it() -> None:
@@ -300,7 +300,8 @@ def test_many_levels_are_folded() -> None:
 
 
 def test_an_unknown_table_gets_a_hint() -> None:
-    assert refused("SELECT COUNT(*) FROM censu", "unknown-table").fix == "Did you mean `census`?"
+    fix = refused("SELECT COUNT(*) FROM censu", "unknown-table").fix
+    assert fix.startswith("Did you mean `census`?")
     refused("SELECT COUNT(*)", "no-table")
     refused("SELECT COUNT(*) FROM read_csv('x')", "no-table")
 

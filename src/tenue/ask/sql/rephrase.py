@@ -7,6 +7,7 @@ say (`suggest.py`).
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from sqlglot import exp
 
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number, Table
 from .constant import sql_name, sql_number
+from .output import PARTS
 from .pieces import written
 from .predicate import is_like
 
@@ -215,10 +217,10 @@ class Rephrase:
         within = node if isinstance(node, exp.WithinGroup) else node.find(exp.WithinGroup)
         asked: exp.Expr = within or node.find(exp.AggFunc) or node
         for one in node.find_all(exp.Func) if within is None else ():
-            if isinstance(one, exp.AggFunc) or _function(one) in _OF:
+            if isinstance(one, exp.AggFunc) or _known(_function(one)):
                 asked = one
                 break
-        name = "MEDIAN" if within else _OF.get(_function(asked), "")
+        name = "MEDIAN" if within else _known(_function(asked))
         condition = asked.find(exp.Predicate, exp.And, exp.Or)
         if condition is not None and not isinstance(condition, exp.SubqueryPredicate):
             for when in self.conditions(condition):
@@ -304,6 +306,12 @@ def _function(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper()
     return node.sql_name().upper() if isinstance(node, exp.Func) else ""
+
+
+def _known(function: str) -> str:
+    """The aggregate that a function is, or nearly has the name of."""
+    close = difflib.get_close_matches(function[:100], _OF, n=1, cutoff=0.75)
+    return _OF.get(function) or (_OF[close[0]] if close else "")
 
 
 def _nearest(text: str, known: list[str]) -> str | None:
@@ -397,7 +405,7 @@ def _widths(column: Number, node: exp.Expr) -> Iterator[str]:
     for one in node.find_all(exp.Literal):
         value = _size(str(one.this))
         if not one.is_string and value > 0:
-            steps = max(1, round(Fraction(value) / column.grid))
+            steps = max(1, math.ceil(Fraction(str(value)) / column.grid))
             yield sql_number(steps * column.grid)
     span = column.high - column.low
     for power in range(-9, 30):
@@ -414,6 +422,10 @@ def _moments(name: str, node: exp.Expr) -> Iterator[str]:
     words = [str(one.this) for one in node.find_all(exp.Literal, exp.Var)]
     words += [_function(one) for one in node.find_all(exp.Func)]
     said = " ".join(words).lower()
+    for word in words:
+        close = difflib.get_close_matches(word[:100].lower(), PARTS, n=1, cutoff=0.75)
+        if close:
+            yield f"DATE_TRUNC('{close[0]}', {name})"
     formatted = any(_function(one) in _FORMATTED for one in node.find_all(exp.Func))
     for field, marks in _FIELDS.items():
         if any(mark.lower() in said for mark in marks) and not ("%y" in said or "yyyy" in said):
