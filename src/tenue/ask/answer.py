@@ -16,6 +16,7 @@ from ..schema import Schema
 from ..text import exactly, html_table, notes, plain, readable, sentence, shortly, text_table
 from .aggregates.reading import SHOWN_LEVEL, Interval, Noisy, Reading
 from .aggregates.registry import FAMILY_OF
+from .aggregates.windows import InTable
 from .cells import Cell, Row, Tabular, arranged, as_json, cell_labels, shaped
 from .plan.plan import Plan
 from .plan.truncation import NOT_COVERED, Limit
@@ -116,6 +117,12 @@ class Answer(Tabular):
         return {output.alias: reading for output, reading in self._outputs}
 
     @cached_property
+    def _cells(self) -> Sequence[Noisy]:
+        """The released numbers of each cell; with windows, each knows those of all."""
+        cells = self.released.cells
+        return InTable.all_of(cells) if self.plan.question.windows else cells
+
+    @cached_property
     def _rows(self) -> list[Row]:
         def cell_of(output: KeyOutput | Output, keys: Sequence[Cell], noisy: Noisy) -> Cell:
             if isinstance(output, KeyOutput):
@@ -127,7 +134,7 @@ class Answer(Tabular):
         labels = cell_labels(self.plan.question, self.schema)
         rows = [
             {o.alias: cell_of(o, keys, noisy) for o in self.plan.question.outputs}
-            for keys, noisy in zip(labels, self.released.cells, strict=True)
+            for keys, noisy in zip(labels, self._cells, strict=True)
         ]
         return arranged(list(enumerate(rows)), self.plan.question, self._is_too_noisy)
 
@@ -286,7 +293,7 @@ class Answer(Tabular):
 
     def _interval(self, reading: Reading, cell: int, level: Fraction) -> Interval | None:
         released = self.released
-        return reading.interval(self.plan.parts, level, released.cells[cell], released.rows)
+        return reading.interval(self.plan.parts, level, self._cells[cell], released.rows)
 
     def _possible_interval(
         self, output: Output, reading: Reading, cell: int, level: Fraction
@@ -311,7 +318,7 @@ class Answer(Tabular):
         parts, released = self.plan.parts, self.released
         return self._per_output(
             lambda output, reading, cell: reading.expected_error(
-                parts, released.cells[cell], released.rows
+                parts, self._cells[cell], released.rows
             )
         )
 
@@ -527,10 +534,14 @@ class Answer(Tabular):
 
     def _remarks(self) -> list[str]:
         """What the readings add about each output; the same in every cell."""
-        cells = self.released.cells
+        return [*self._clippings(), *self._clippings(alone=True)]
+
+    def _clippings(self, *, alone: bool = False) -> list[str]:
+        """Those of numbers with a margin of error, which they narrow; or of the others."""
+        cells = self._cells
         if not cells:
             return []
-        remarks = (reading.remark(output.alias, cells[0]) for output, reading in self._outputs)
+        remarks = (r.remark(o.alias, cells[0]) for o, r in self._outputs if r.alone == alone)
         return list(filter(None, remarks))
 
     def _cost(self, word: str) -> str:
@@ -546,7 +557,7 @@ class Answer(Tabular):
         caveats += [reading.caveat for reading in self.plan.readings]
         if caveat := next(filter(None, caveats), ""):
             return caveat
-        about = " of what counts" if self.limits or self._remarks() else ""
+        about = " of what counts" if self.limits or self._clippings() else ""
         note = f"± is the margin of error{about}, at a confidence of at least 95 %."
         if self.plan.interval is not None:
             epsilon = shortly(float(self.plan.interval_epsilon))

@@ -25,6 +25,7 @@ from .question import (
     Constant,
     Expression,
     Output,
+    Over,
     Question,
     aggregates_in,
     seen_by,
@@ -122,6 +123,10 @@ def _ends(expression: Expression, seen: Schema) -> Ends:
             low = None if low is None else min(low, expression.number)
             high = None if high is None else max(high, expression.number)
         return low, high
+    if isinstance(expression, Over):
+        if expression.of is None or expression.function == "sum":
+            return ANY_VALUE
+        return _ends(expression.of, seen)
     left, right = _ends(expression.left, seen), _ends(expression.right, seen)
     if expression.operator == "+":
         return _plus(left[0], right[0]), _plus(left[1], right[1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain
 from math import prod
 from typing import Literal
@@ -90,16 +91,73 @@ class Applied:
     number: Fraction
 
 
-Expression = Aggregate | Constant | Arithmetic | Applied
+OverFunction = Literal[
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "lag",
+    "lead",
+    "first_value",
+    "rank",
+    "dense_rank",
+    "row_number",
+]
+
+
+@dataclass(frozen=True)
+class Over:
+    """A window over the groups of the answer: post-processing.
+
+    It sees all declared groups, before HAVING and LIMIT.
+
+    function: sum, avg, min, max of the answers of some groups; lag, lead, first_value: the answer
+        of one other group; rank, dense_rank, row_number: the place of the group.
+    of: what is asked of each group; None for its place.
+    by: PARTITION BY. order: ORDER BY, keys or expressions, and whether they descend.
+    rows: how many groups before and after are in the window, None for all; where it is None as a
+        whole: all groups, with an order up to this one and those that are sorted alike.
+    offset: how many groups LAG and LEAD are away.
+    """
+
+    function: OverFunction
+    of: Expression | None = None
+    by: tuple[Key, ...] = ()
+    order: tuple[tuple[Key | Expression, bool], ...] = ()
+    rows: tuple[int | None, int | None] | None = None
+    offset: int = 1
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys that it names."""
+        return (*self.by, *(one for one, _ in self.order if not isinstance(one, Expression)))
+
+
+Expression = Aggregate | Constant | Arithmetic | Applied | Over
+
+
+def parts_of(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions that it is computed from."""
+    if isinstance(expression, Arithmetic):
+        return expression.left, expression.right
+    if isinstance(expression, Applied):
+        return (expression.of,)
+    if isinstance(expression, Over):
+        of = () if expression.of is None else (expression.of,)
+        return (*of, *(one for one, _ in expression.order if isinstance(one, Expression)))
+    return ()
+
+
+def windows_in(expression: Expression) -> list[Over]:
+    """The windows of an expression, from left to right."""
+    own = [expression] if isinstance(expression, Over) else []
+    return own + [found for part in parts_of(expression) for found in windows_in(part)]
 
 
 def aggregates_in(expression: Expression) -> list[Aggregate]:
     """The aggregates of an expression, from left to right."""
-    if isinstance(expression, Arithmetic):
-        return aggregates_in(expression.left) + aggregates_in(expression.right)
-    if isinstance(expression, Applied):
-        return aggregates_in(expression.of)
-    return [expression] if isinstance(expression, Aggregate) else []
+    own = [expression] if isinstance(expression, Aggregate) else []
+    return own + [found for part in parts_of(expression) for found in aggregates_in(part)]
 
 
 @dataclass(frozen=True)
@@ -214,6 +272,12 @@ class Question:
         asked = (aggregates_in(o.expression) for o in self.outputs if isinstance(o, Output))
         return tuple(dict.fromkeys(chain.from_iterable(asked)))
 
+    @cached_property
+    def windows(self) -> tuple[Over, ...]:
+        """The windows over its groups."""
+        asked = (windows_in(o.expression) for o in self.outputs if isinstance(o, Output))
+        return tuple(chain.from_iterable(asked))
+
     def with_aggregates(self, change: Callable[[Aggregate], Aggregate]) -> Question:
         """The same question of other aggregates, which `change` gives for each."""
 
@@ -224,6 +288,13 @@ class Question:
                 return replace(expression, left=walk(expression.left), right=walk(expression.right))
             if isinstance(expression, Applied):
                 return replace(expression, of=walk(expression.of))
+            if isinstance(expression, Over):
+                order = tuple(
+                    (walk(one) if isinstance(one, Expression) else one, descending)
+                    for one, descending in expression.order
+                )
+                of = None if expression.of is None else walk(expression.of)
+                return replace(expression, of=of, order=order)
             return expression
 
         outputs = tuple(

@@ -234,8 +234,6 @@ def test_declared_ends_come_first() -> None:
         "SELECT person, MEDIAN(age) AS v FROM census GROUP BY person",
         "SELECT person, SUM(age) / 2 AS v FROM census GROUP BY person",
         "SELECT person, COUNT(DISTINCT sex) AS v FROM census GROUP BY person",
-        "SELECT person FROM census GROUP BY person",
-        "SELECT person, SUM(age) AS v FROM census GROUP BY person HAVING COUNT(*) > 1",
         "SELECT person, SUM(v) AS v FROM "
         "(SELECT person, SUM(age) AS v FROM census GROUP BY person) GROUP BY person",
     ],
@@ -284,7 +282,7 @@ def test_a_name_that_was_not_selected_is_gone() -> None:
     refusal = refused(
         "SELECT COUNT(*) FROM (SELECT age AS years FROM census) WHERE age > 3", "unknown-column"
     )
-    assert refusal.fix == "Choose one of `years`."
+    assert refusal.fix.startswith("Choose one of `years`.")
 
 
 def test_a_cte_sees_only_those_before_it() -> None:
@@ -305,7 +303,8 @@ def test_many_levels_are_folded() -> None:
 
 
 def test_an_unknown_table_gets_a_hint() -> None:
-    assert refused("SELECT COUNT(*) FROM censu", "unknown-table").fix == "Did you mean `census`?"
+    fix = refused("SELECT COUNT(*) FROM censu", "unknown-table").fix
+    assert fix.startswith("Did you mean `census`?")
     refused("SELECT COUNT(*)", "no-table")
     refused("SELECT COUNT(*) FROM read_csv('x')", "no-table")
 

@@ -15,7 +15,7 @@ from ...errors import Refused, refuse
 from ...mechanism.additive_noise import Error, Part, Term, half_width, linear_error
 from ...noise.criterion import Criterion
 from ...text import nearest_float, readable, shortly
-from ..question import Aggregate, Applied, Constant, Expression
+from ..question import Aggregate, Applied, Constant, Expression, Over, windows_in
 
 Noisy = Sequence[Sequence[int]]
 """The released numbers of one cell: those of each noise, then those of all selections together."""
@@ -340,16 +340,27 @@ def rounded(value: Fraction, digits: int) -> Fraction:
     return size if value >= 0 else -size
 
 
-def fold(expression: Expression, readings: Mapping[Aggregate, Reading]) -> Reading:
-    """The reading of an output whose aggregates are read so."""
+def fold(
+    expression: Expression,
+    readings: Mapping[Aggregate, Reading],
+    window: Callable[[Expression], Reading] | None = None,
+) -> Reading:
+    """The reading of an output whose aggregates are read so.
+
+    window: reads windows, and operations on them.
+    """
+    if window is not None and not isinstance(expression, Applied) and windows_in(expression):
+        return window(expression)
     if isinstance(expression, Aggregate):
         return readings[expression]
     if isinstance(expression, Constant):
         return Linear((), expression.value)
     if isinstance(expression, Applied):
-        inner = fold(expression.of, readings)
+        inner = fold(expression.of, readings, window)
         return AppliedReading(expression.function, inner, expression.number)
-    left, right = (fold(side, readings) for side in (expression.left, expression.right))
+    assert not isinstance(expression, Over)  # noqa: S101 - `window` reads it
+    sides = expression.left, expression.right
+    left, right = (fold(side, readings, window) for side in sides)
     return left.combined(expression.operator, right)
 
 

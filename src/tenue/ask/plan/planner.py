@@ -24,7 +24,7 @@ from ...privacy.loss import NOTHING, SMALLEST, EpsilonDelta
 from ...schema import Bounded, Category, Schema
 from ...schema import Number as NumberColumn
 from ..aggregates.contract import Block
-from ..aggregates.reading import Reading, fold
+from ..aggregates.reading import Reading
 from ..aggregates.registry import FAMILIES, FAMILY_OF
 from ..aggregates.strategy import (
     Range,
@@ -37,6 +37,7 @@ from ..aggregates.strategy import (
     sizes,
     split,
 )
+from ..aggregates.windows import read_output
 from ..possible import warnings_of
 from ..question import (
     Aggregate,
@@ -44,8 +45,10 @@ from ..question import (
     Arithmetic,
     Expression,
     Output,
+    Over,
     Question,
     engine_columns,
+    parts_of,
     seen_by,
 )
 from .plan import DECLARED, Candidate, Plan
@@ -107,6 +110,10 @@ def levels_for(question: Question, interval: Number) -> Mapping[Aggregate, Fract
             walk(expression.right, outside / 2)
         elif isinstance(expression, Applied):
             walk(expression.of, outside)
+        elif isinstance(expression, Over):
+            # the intervals of all groups of its window hold at once
+            for part in parts_of(expression):
+                walk(part, outside / question.cells)
         elif isinstance(expression, Aggregate) and FAMILY_OF[expression.kind].buys_intervals:
             levels[expression] = max(levels.get(expression, level), 1 - outside)
 
@@ -357,7 +364,9 @@ def build_plan(
             *(needed, question.where, question.keys, people, engine_columns(question.computed)),
             units=None if question.persons is None else question.persons.units,
         ),
-        readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
+        readings=tuple(
+            [read_output(o.expression, question, strategy.readings) for o in _outputs(question)]
+        ),
         needs_row_count=any(reading.needs_row_count for reading in strategy.readings.values()),
         interval=interval,
         limits=(
@@ -380,7 +389,7 @@ def candidates_for(
     for one in admissible:
         parts = one.parts
         expected = tuple(
-            fold(output.expression, one.readings).expect(output.alias, parts, rows)
+            read_output(output.expression, question, one.readings).expect(output.alias, parts, rows)
             for output in outputs
         )
         candidates.append(Candidate(one.name, one.epsilon, expected, score_of(one, wanted)))

@@ -16,7 +16,7 @@ from ..aggregates.contract import Function
 from ..aggregates.noise import MOST_VALUES
 from ..aggregates.reading import OPERATIONS
 from ..aggregates.registry import FAMILY_OF, SQL_FUNCTIONS
-from ..question import Aggregate, Applied, Arithmetic, Constant, Expression
+from ..question import Aggregate, Applied, Arithmetic, Constant, Expression, Over, parts_of
 from .constant import Constant as Constant_
 from .constant import in_reach, limited, read_constant
 from .exact_expr import Amount
@@ -66,8 +66,8 @@ def _factor(expression: Expression) -> int:
     """The factor by which its constants may scale an answer, up or down."""
     if isinstance(expression, Constant):
         return max(abs(expression.value.numerator), expression.value.denominator)
-    if isinstance(expression, Applied):
-        return _factor(expression.of)
+    if isinstance(expression, Applied | Over):
+        return max(map(_factor, parts_of(expression)), default=1)
     if not isinstance(expression, Arithmetic):
         return 1
     left, right = _factor(expression.left), _factor(expression.right)
@@ -76,8 +76,8 @@ def _factor(expression: Expression) -> int:
 
 def levels(expression: Expression) -> int:
     """The depth of its text, in which chains of one operator need no parentheses."""
-    if isinstance(expression, Applied):
-        return 1 + levels(expression.of)
+    if isinstance(expression, Applied | Over):
+        return 1 + max(map(levels, parts_of(expression)), default=1)
     if not isinstance(expression, Arithmetic):
         return 2
     left = levels(expression.left) + needs_parentheses(expression, expression.left)
@@ -92,11 +92,7 @@ def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
 
 
 def has_aggregate(expression: Expression) -> bool:
-    if isinstance(expression, Arithmetic):
-        return has_aggregate(expression.left) or has_aggregate(expression.right)
-    if isinstance(expression, Applied):
-        return has_aggregate(expression.of)
-    return isinstance(expression, Aggregate)
+    return isinstance(expression, Aggregate | Over) or any(map(has_aggregate, parts_of(expression)))
 
 
 def taken(
@@ -215,6 +211,10 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     asked = _asked(tree, node, scope)
     if asked is not None:
         return asked
+    if kind is exp.Window:
+        from .window import read_window  # which reads expressions, too
+
+        return read_window(tree, node, scope)
     if kind is exp.Cast:
         return _cast(tree, node, scope, depth)
     if kind in _APPLIED:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 from sqlglot import exp
@@ -39,7 +40,7 @@ from .aggregate import read_expression
 from .constant import read_constant
 from .exact_expr import chosen, constant
 from .logic import held, written
-from .predicate import find_categories, known_columns, read_where
+from .predicate import find_categories, known_columns, read_condition_rows, read_where
 from .scope import (
     Scope,
     find_column,
@@ -52,7 +53,7 @@ from .scope import (
     start,
 )
 from .tree import Tree
-from .unsupported import refuse_word
+from .unsupported import refuse_part, refuse_word
 from .value import (
     category,
     computed_column,
@@ -164,8 +165,13 @@ def _refused(scope: Scope) -> Refused:
 _KINDS = {"sum": "total", "min": "least", "max": "largest", "avg": "mean"}
 
 
-def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Scope) -> Scope:
-    """The scope that a table of persons offers; refused unless it is grouped by the unit alone."""
+def persons_scope(
+    tree: Tree, chosen: list[exp.Expr], group: exp.Expr, having: exp.Expr | None, scope: Scope
+) -> Scope:
+    """The scope that a table of persons offers; refused unless it is grouped by the unit alone.
+
+    HAVING keeps persons by their values, as WHERE does in the SELECT around it.
+    """
     schema = scope.schema
     if scope.persons is not None or not _by_unit(tree, chosen, group, scope):
         if schema.unit == RECORD:
@@ -186,8 +192,9 @@ def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Sc
         if name.lower() in [known.lower() for known, _ in asked]:
             raise refuse("ask.derived-duplicate-column", name=show(name))
         asked.append((name, expression))
+    kept = None if having is None else _with_values(tree, having, asked, scope)
     if not asked:
-        raise refuse("ask.derived-value-not-number")
+        asked.append(("count_0", Aggregate("count")))  # everybody who has a row
     values, grids = zip(*(_value(tree, n, a, schema) for n, a in asked), strict=True)
     where = None if scope.rows is None else written(scope.rows, known_columns(tree, scope))
     inner = Question("", tuple(Output(n, a) for n, a in asked), where=where)
@@ -195,7 +202,41 @@ def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Sc
     computed = tuple(Computed(one.name, one.formula) for one in used)
     persons = Persons(Units(schema.unit, values, where, computed), grids, used)
     columns = person_columns(persons)
-    return Scope(replace(schema, columns=columns), None, columns, None, persons)
+    found = Scope(replace(schema, columns=columns), None, columns, None, persons)
+    if kept is None:
+        return found
+    left = read_condition_rows(tree, kept, found)
+    tree.refuse_unread(kept)
+    return found.among(left)
+
+
+def _with_values(
+    tree: Tree, having: exp.Expr, asked: list[tuple[str, Aggregate]], scope: Scope
+) -> exp.Expr:
+    """The condition of HAVING, whose aggregates are values of the table of persons.
+
+    asked: these values; those that only HAVING names are added.
+    """
+    (condition,) = tree.parts(having, "this")
+    copy = condition.copy()
+    for part in condition.walk():  # the copy is read instead
+        tree.read(part, *part.args)
+
+    def value(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.AggFunc | exp.Filter):
+            return node
+        expression = read_expression(tree, node, scope)
+        if not isinstance(expression, Aggregate) or expression.kind not in (*_KINDS, "count"):
+            raise refuse("ask.derived-value-not-number")
+        name = next((known for known, one in asked if one == expression), None)
+        if name is None:
+            taken = {known.lower() for known, _ in asked}
+            numbers = (f"{expression.kind}_{number}" for number in count(len(asked)))
+            name = next(free for free in numbers if free not in taken)
+            asked.append((name, expression))
+        return exp.Column(this=exp.Identifier(this=name, quoted=True))
+
+    return copy.transform(value, copy=False)
 
 
 def _by_unit(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Scope) -> bool:
@@ -296,13 +337,15 @@ def _from(tree: Tree, known: _Known, from_: exp.Expr | None) -> Scope:
 def _folded(tree: Tree, known: _Known, select: exp.Expr) -> Scope:
     if type(select) is not exp.Select:
         raise refuse("ask.derived-not-a-select")
-    chosen, from_, where, group, joins = tree.read(
-        select, "expressions", "from_", "where", "group", "joins"
+    chosen, from_, where, group, having, joins = tree.read(
+        select, "expressions", "from_", "where", "group", "having", "joins"
     )
     inner = join(tree, _from(tree, known, from_), joins or [])
     left = inner.among(read_where(tree, where, inner))
     if group is not None:
-        return persons_scope(tree, chosen or [], group, left)
+        return persons_scope(tree, chosen or [], group, having, left)
+    if having is not None:
+        raise refuse_part("having")
     columns: dict[str, tuple[str, Column]] = {}
     for expression in chosen:
         for name, column in _projected(tree, expression, inner):

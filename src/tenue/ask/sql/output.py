@@ -17,7 +17,16 @@ from ...errors import nearest, refuse
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
 from ...schema.case_insensitive import COMPUTED
 from ...schema.toml_values import show
-from ..question import Aggregate, Expression, GroupingOutput, KeyOutput, Output, every_value
+from ..question import (
+    Aggregate,
+    Expression,
+    GroupingOutput,
+    KeyOutput,
+    Output,
+    Over,
+    aggregates_in,
+    every_value,
+)
 from .aggregate import has_aggregate, read_expression, refuse_function
 from .constant import read_constant
 from .logic import domain
@@ -241,6 +250,8 @@ class Selected:
                 both = [n for n in (asked.column or "", asked.other) if not n.startswith(COMPUTED)]
                 return "_".join([kind, *map(_short, both)])[:_LONGEST]
             return f"{kind}_{short}" if short and asked.column else kind
+        if isinstance(self.expression, Over):
+            return self.expression.function
         return f"grouping_{short}" if self.grouping else "value"
 
 
@@ -248,8 +259,11 @@ def read_selected(tree: Tree, nodes: list[exp.Expr], scope: Scope) -> tuple[Sele
     """The entries of SELECT, in order."""
     if len(nodes) > _MOST_OUTPUTS:
         raise refuse("ask.too-many-outputs", many=len(nodes), most_outputs=_MOST_OUTPUTS)
+    for node in nodes:
+        if type(node) is exp.Alias and type(node.args["alias"]) is exp.Identifier:
+            tree.aliases.setdefault(node.alias.lower(), node.this)
     selected = tuple(_selected(tree, node, scope) for node in nodes)
-    if not any(entry.expression for entry in selected):
+    if not any(entry.expression and aggregates_in(entry.expression) for entry in selected):
         raise refuse("ask.no-aggregate")
     return selected
 

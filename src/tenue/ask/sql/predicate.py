@@ -53,6 +53,11 @@ def read_condition(tree: Tree, node: exp.Expr, scope: Scope) -> Predicate:
     return written(_rows(tree, node, scope), known_columns(tree, scope))
 
 
+def read_condition_rows(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
+    """The rows for which a condition is true."""
+    return _rows(tree, node, scope)
+
+
 def read_where(tree: Tree, where: exp.Expr | None, scope: Scope) -> Rows | None:
     """The rows that a WHERE keeps; None for all."""
     return None if where is None else _rows(tree, tree.parts(where, "this")[0], scope)

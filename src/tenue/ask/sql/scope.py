@@ -14,6 +14,7 @@ from ...schema.case_insensitive import is_column_name
 from ...schema.toml_values import show
 from ..question import Persons
 from .logic import Rows, several
+from .pieces import written
 from .tree import Tree
 
 
@@ -121,12 +122,9 @@ def refuse_unquoted(node: exp.Expr | None, scope: Scope) -> None:
     top = node
     while isinstance(top, exp.Expr) and _joins(top.parent):
         top = top.parent
-    try:
-        written = "" if top is None else _together(top.sql(dialect="duckdb"))
-    except Exception:  # whatever cannot be written in SQL is no name
-        return
+    text = "" if top is None else _together(written(top))
     for name in scope.columns:
-        if not name.isidentifier() and written.startswith(_together(name)):
+        if not name.isidentifier() and text.startswith(_together(name)):
             raise refuse("ask.name-needs-quotes", name=name)
 
 

@@ -22,6 +22,7 @@ from ..question import (
     KeyOutput,
     Order,
     Output,
+    Over,
     Persons,
     Question,
     seen_by,
@@ -84,7 +85,7 @@ def _output(output: KeyOutput | Output | GroupingOutput, keys: list[str], schema
         return keys[output.key]
     if isinstance(output, GroupingOutput):
         return f"GROUPING({', '.join(keys[place] for place in output.keys)})"
-    return _expression(output.expression, schema.unit)
+    return _expression(output.expression, schema)
 
 
 _FUNCTIONS = {"total": "SUM", "least": "MIN", "largest": "MAX", "mean": "AVG"}
@@ -121,23 +122,48 @@ def _key(key: Key, schema: Table) -> str:
     return name
 
 
-def _expression(expression: Expression, unit: str) -> str:
+def _expression(expression: Expression, schema: Schema) -> str:
     if isinstance(expression, Aggregate):
-        return _aggregate(expression, unit)
+        return _aggregate(expression, schema.unit)
+    if isinstance(expression, Over):
+        return _window(expression, schema)
     if isinstance(expression, Constant):
         return sql_number(expression.value)
     if isinstance(expression, Applied):
-        inside, number = _expression(expression.of, unit), sql_number(expression.number)
+        inside, number = _expression(expression.of, schema), sql_number(expression.number)
         return f"{expression.function.upper()}({inside}, {number})"
-    right = _expression(expression.right, unit)
+    right = _expression(expression.right, schema)
     if isinstance(expression.right, Arithmetic) or right.startswith("-"):
         right = f"({right})"
     if expression.operator == "-" and expression.left == _ZERO:
         return f"-{right}"
-    left = _expression(expression.left, unit)
+    left = _expression(expression.left, schema)
     if needs_parentheses(expression, expression.left) or left.startswith("-"):
         left = f"({left})"
     return f"{left} {expression.operator} {right}"
+
+
+def _window(over: Over, schema: Schema) -> str:
+    arguments = [] if over.of is None else [_expression(over.of, schema)]
+    if over.offset != 1:
+        arguments.append(str(over.offset))
+    clauses = []
+    if over.by:
+        clauses.append(f"PARTITION BY {', '.join(_key(key, schema) for key in over.by)}")
+    if over.order:
+        sorting = (
+            (_expression(one, schema) if isinstance(one, Expression) else _key(one, schema))
+            + " DESC" * descending
+            for one, descending in over.order
+        )
+        clauses.append(f"ORDER BY {', '.join(sorting)}")
+    if over.rows is not None:
+        before, after = (
+            "CURRENT ROW" if count == 0 else f"{'UNBOUNDED' if count is None else count} {side}"
+            for count, side in zip(over.rows, ("PRECEDING", "FOLLOWING"), strict=True)
+        )
+        clauses.append(f"ROWS BETWEEN {before} AND {after}")
+    return f"{over.function.upper()}({', '.join(arguments)}) OVER ({' '.join(clauses)})"
 
 
 def _aggregate(aggregate: Aggregate, unit: str) -> str:

@@ -15,6 +15,7 @@ from ...arguments import above_zero, fraction_of_one
 from ...errors import refuse
 from ...mechanism.additive_noise import Error
 from ...noise.criterion import VARIANCE
+from ...noise.laplace_sum_tail import Reals
 from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
 from ...text import exactly, html_table, notes, sentence, shortly, text_table
@@ -25,7 +26,6 @@ from ..plan.planner import LARGEST
 from ..plan.truncation import NOT_COVERED
 from ..possible import warnings_of
 from ..question import GroupingSets, Output
-from .level import Reals
 from .plan import Workload, WorkloadWay
 
 _SHOWN = 20
