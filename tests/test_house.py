@@ -17,7 +17,7 @@ LEAST = 3
 """How many modules and folders a folder must have; fewer belong to the folder above."""
 LINES = 700
 """How long a module may be."""
-FILES = 410
+FILES = 413
 """How many modules the house may have, with every `__init__.py`."""
 SMALL: dict[str, str] = {}
 """Folders with fewer modules, and why."""

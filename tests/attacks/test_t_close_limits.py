@@ -10,8 +10,7 @@ import numpy as np
 
 import tenue as tn
 from tenue.publish.buckets.assign_groups import filled
-from tenue.publish.buckets.bucket_counts import counts_for
-from tenue.publish.buckets.closeness_ratio import farthest_group, right_guess
+from tenue.publish.buckets.bucket_counts import counts_for, farthest_group, right_guess
 from tenue.publish.methods.t_close import ENDS, FORMED
 from unit.publish.census import people, schema
 

@@ -35,9 +35,8 @@ def compare(
     Example
         tenue compare census.csv released.csv --schema census.toml --report risk.html
     """
-    from ..evaluate.compare import Comparison
+    from ..evaluate.compare import Comparison, Comparisons, compare_several
     from ..evaluate.compare import compare as compared
-    from ..evaluate.comparisons import Comparisons, compare_several
     from ..report.plot import write
 
     with spoken():

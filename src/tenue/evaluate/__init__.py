@@ -24,8 +24,7 @@ from .._lazy import lazily
 if TYPE_CHECKING:
     from .check import check, individual_risk
     from .check_result import Check, Confidential
-    from .compare import Comparison, compare
-    from .comparisons import Comparisons, compare_several
+    from .compare import Comparison, Comparisons, compare, compare_several
     from .population import Population
     from .risk import Risk, Score, risk, score
     from .two_tables.association import Association, PairAssociation, associations
@@ -84,8 +83,7 @@ lazily(
     {
         ".check": "check individual_risk",
         ".check_result": "Check Confidential",
-        ".compare": "Comparison compare",
-        ".comparisons": "Comparisons compare_several",
+        ".compare": "Comparison compare Comparisons compare_several",
         ".population": "Population",
         ".risk": "Risk Score risk score",
         ".two_tables.association": "Association PairAssociation associations",

@@ -15,15 +15,18 @@ from .._lazy import lazily
 
 if TYPE_CHECKING:
     from . import chain, worst_case
-    from .admissible import (
+    from .local import local
+    from .smooth import (
+        ROUNDING,
+        Peak,
         admissible_alpha,
         admissible_beta,
         dilation_loss,
         is_admissible,
         sliding_loss,
+        smooth,
+        smooth_peak,
     )
-    from .local import local
-    from .smooth import ROUNDING, Peak, smooth, smooth_peak
 
 __all__ = [
     "ROUNDING",
@@ -43,12 +46,12 @@ __all__ = [
 lazily(
     __name__,
     {
-        ".admissible": (
-            "admissible_alpha admissible_beta dilation_loss is_admissible sliding_loss"
-        ),
         ".chain": "chain",
         ".local": "local",
-        ".smooth": "Peak ROUNDING smooth smooth_peak",
+        ".smooth": (
+            "Peak ROUNDING smooth smooth_peak admissible_alpha admissible_beta dilation_loss "
+            "is_admissible sliding_loss"
+        ),
         ".worst_case": "worst_case",
     },
 )

@@ -31,10 +31,10 @@ from tenue.publish.buckets.bucket_counts import (
     in_turn,
     most_groups,
     most_preferred,
+    ratio_of_counts,
     rooms,
     sizes_of,
 )
-from tenue.publish.buckets.closeness_ratio import ratio_of_counts
 from tenue.publish.buckets.column import buckets_for, value_buckets
 from tenue.publish.table.input_table import read_original
 from tenue.schema.column import Category, Number

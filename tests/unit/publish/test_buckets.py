@@ -15,7 +15,7 @@ import pytest
 from tenue.errors import Fault
 from tenue.evaluate import check
 from tenue.publish.buckets import column as module
-from tenue.publish.buckets.closeness_ratio import (
+from tenue.publish.buckets.bucket_counts import (
     farthest_group,
     ratio_of,
     ratio_of_counts,

@@ -16,7 +16,7 @@ from tenue.sensitivity import (
     sliding_loss,
     smooth,
 )
-from tenue.sensitivity.admissible import GAMMAS
+from tenue.sensitivity.smooth import GAMMAS
 
 
 def log_density(z, gamma, scale):

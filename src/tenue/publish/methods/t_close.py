@@ -26,8 +26,15 @@ from ...schema import Bounded, Schema
 from ...text import exactly, named, shortly
 from ..assessment import Assessment, Step
 from ..buckets.assign_groups import along, filled, group_at, positions
-from ..buckets.bucket_counts import Matrix, cells_of, counts_for, counts_of_cells
-from ..buckets.closeness_ratio import farthest_group, ratio_of, right_guess
+from ..buckets.bucket_counts import (
+    Matrix,
+    cells_of,
+    counts_for,
+    counts_of_cells,
+    farthest_group,
+    ratio_of,
+    right_guess,
+)
 from ..buckets.column import Bucketed, bucketed, bucketed_counts
 from ..row_fingerprint import Marking
 from ..table.cells import Cells, Coding, Numbers

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...evaluate.compare import Comparison
-from ...evaluate.comparisons import MEANING, Comparisons
+from ...evaluate.compare import MEANING, Comparison, Comparisons
 from ...evaluate.two_tables.association import Association
 from ...evaluate.two_tables.distribution_similarity import Likeness
 from ...evaluate.utility import Utility
