@@ -36,6 +36,8 @@ SETTINGS: Settings = {
     "allow_persistent_secrets": False,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
+    # least and greatest values would decide how a statement runs, and time would tell them
+    "disabled_optimizers": "statistics_propagation",
     "max_temp_directory_size": MOST_SPILL,
     "python_enable_replacements": False,
     "temp_file_encryption": False,
