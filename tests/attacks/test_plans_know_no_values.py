@@ -46,10 +46,10 @@ def plans(folder: Path, kind: str, last: str) -> list[str]:
     """How DuckDB runs each request on a table of which one row may be another."""
     path = folder / "t.parquet"
     with duckdb.connect() as connection:
+        rows = f"SELECT i % 90, i % 20 FROM range(3000) r(i) UNION ALL VALUES {last}"  # noqa: S608
         connection.execute(
-            f"COPY (SELECT CAST(i % 90 AS {kind}) AS x, CAST(i % 20 AS INTEGER) AS k "  # noqa: S608
-            f"FROM range(3000) r(i) UNION ALL SELECT * FROM (VALUES {last})) "
-            f"TO '{path}' (FORMAT parquet)"
+            f"COPY (SELECT CAST(x AS {kind}) AS x, CAST(k AS INTEGER) AS k "  # noqa: S608
+            f"FROM ({rows}) AS t(x, k)) TO '{path}' (FORMAT parquet)"
         )
     engine: Any = open_engine(path, SCHEMA)
     assert isinstance(engine, DuckDB)

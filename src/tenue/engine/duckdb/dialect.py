@@ -138,8 +138,9 @@ def _times(word: str, kind: str) -> str:
 
 _MOST_ROWS = 2**35
 """The most rows of a table; files of more are refused when they are opened."""
-_VECTORS = 2
-"""The version of DuckDB that computes with several doubles at a time."""
+VERSION = tuple(int(part) for part in version("duckdb").split(".")[:2])
+_SEVERAL_DOUBLES = (2, 0)
+"""The version from which on DuckDB computes with several doubles at a time."""
 
 DUCKDB = _DuckDB(
     long="BIGINT",
@@ -150,7 +151,7 @@ DUCKDB = _DuckDB(
     moment="TIMESTAMP",
     collation='"binary"',
     divide="//",
-    arithmetic=int(version("duckdb").split(".")[0]) >= _VECTORS,
+    arithmetic=VERSION >= _SEVERAL_DOUBLES,
     most_rows=_MOST_ROWS,
     signed=((8, "TINYINT"), (16, "SMALLINT"), (32, "INTEGER")),
     unsigned=((8, "UTINYINT"), (16, "USMALLINT"), (32, "UINTEGER"), (64, "UBIGINT")),
