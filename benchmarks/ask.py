@@ -35,7 +35,7 @@ from tenue.schema import Schema
 GROUPS = 100
 HIGH = 200_000
 RUNS = 5
-FLOAT_BAR, INTEGER_BAR, MEMORY_BAR, PLANNING_BAR = 2.5, 1.3, 2.0, 30.0
+FLOAT_BAR, INTEGER_BAR, MEMORY_BAR, PLANNING_BAR = 1.4, 1.2, 2.0, 30.0
 PLANNED = [
     "SELECT text, COUNT(*), SUM(double), AVG(double) FROM t GROUP BY text",
     "SELECT COUNT(*) FROM t WHERE int32 > 100",

@@ -307,7 +307,8 @@ def _pieces(draw: Any, column: Column) -> Pieces:
         low, high = _ends(column)
         starts = draw(st.lists(st.integers(low - 1, high + 1), max_size=9, unique=True))
         if draw(st.booleans()):  # equally wide
-            starts = [low + draw(st.integers(0, 2)) + 2 * i for i in range(len(starts))]
+            first = low + draw(st.integers(0, 2))  # each start is above the one before
+            starts = [first + 2 * i for i in range(len(starts))]
         return Pieces(column.name, len(starts) + 2, starts=tuple(sorted(starts)))
     many = len(column.categories) if isinstance(column, Category) else 2
     classes = draw(st.lists(st.integers(0, 3), min_size=many, max_size=many))

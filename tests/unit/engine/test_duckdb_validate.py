@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 
 from parquet_lies import spliced
 from tenue.engine.contract import Validated
-from tenue.engine.duckdb import validate
+from tenue.engine.duckdb import engine, validate
+from tenue.engine.duckdb.dialect import DUCKDB
 from tenue.engine.duckdb.validate import _row_group as row_group
 from tenue.engine.open import open_engine
 from tenue.errors import InvalidTable
@@ -425,3 +427,16 @@ def test_a_file_that_changes_under_the_reading_is_refused(
         "t.csv changed while it was read.",
         "The rows of t.csv can be counted in two ways.",
     )
+
+
+def test_a_table_with_more_rows_than_sums_are_exact_for_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": range(4)}), path)
+    monkeypatch.setattr(engine, "DUCKDB", replace(DUCKDB, most_rows=4))
+    assert statistics_validated(path, x=NUMBER).rows == 4
+    monkeypatch.setattr(engine, "DUCKDB", replace(DUCKDB, most_rows=3))
+    with pytest.raises(InvalidTable) as refused:
+        statistics_validated(path, x=NUMBER)
+    assert refused.value.code == "too-many-rows"

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 
 from oracle_engine import OracleEngine
@@ -17,8 +18,11 @@ from tenue.engine.sql import grid_values
 from tenue.engine.sql.dialect import Dialect
 from tenue.engine.sql.grid_values import (
     counts,
+    first_step,
+    last_step,
     number_stages,
     rounded_where,
+    spread_stages,
     time_stages,
     with_missing,
 )
@@ -290,6 +294,7 @@ INTEGERS = {
 }
 
 
+@pytest.mark.parametrize("arithmetic", [False, True])
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize(
     "number",
@@ -308,11 +313,87 @@ INTEGERS = {
         column(2**125, 2**125 + 2**100, 2**100),
     ],
 )
-def test_integers_are_exact_at_the_ends_of_their_type(kind: str, number: Number) -> None:
+def test_integers_are_exact_at_the_ends_of_their_type(
+    kind: str, number: Number, arithmetic: bool
+) -> None:
+    values = of_type(kind)
+    dialect = replace(DUCKDB, arithmetic=arithmetic)
+    assert typed(number, kind, values, dialect) == oracle(number, values)
+
+
+def of_type(kind: str) -> list[int | None]:
     stored: Any = INTEGERS[kind]
     middle = [stored.low + 1, 0, 1, 2, 6, 10, 11, 127, 2**62, stored.high - 1]
-    values = [None, stored.low, *(v for v in middle if stored.low <= v <= stored.high), stored.high]
-    assert typed(number, kind, values) == oracle(number, values)
+    middle += [sign * 2**bits + by for sign in (-1, 1) for bits in (49, 51, 53) for by in (-1, 1)]
+    return [None, stored.low, *(v for v in middle if stored.low <= v <= stored.high), stored.high]
+
+
+def spread(number: Number, kind: str, values: list[Any]) -> list[tuple[Any, Any]]:
+    """Whether each value is there, and its doubled distance from the middle of the bounds."""
+    texts = [f"CAST({'NULL' if v is None else repr(str(v))} AS {kind})" for v in values]
+    sql, place = "SELECT * FROM (VALUES " + ", ".join(f"({v})" for v in texts) + ") AS t(s0)", 0
+    staged = spread_stages(number, storage(kind), replace(DUCKDB, arithmetic=True))
+    assert staged is not None
+    for place, stage in enumerate(stage for part in staged for stage in part):
+        sql = f"SELECT *, {stage(f's{place}')} AS s{place + 1} FROM ({sql})"
+    there = f"s{len(staged[0])}"
+    return CONNECTION.execute(f"SELECT {there} IS NOT NULL, s{place + 1} FROM ({sql})").fetchall()
+
+
+SPREAD = [
+    column(0, 100),
+    column(-7, 5),
+    column(3, 2**49 - 1),
+    column(-(2**49) + 1, 2**49 - 1),
+    column(10**9, 10**9 + 1),
+    column(-(10**9) - 1, -(10**9)),
+]
+FRACTIONS = [column(-100, 100, "0.01"), column(-5, 5, "2.5"), column("0.3", "3", "0.3")]
+
+
+@pytest.mark.parametrize("number", [*SPREAD, *FRACTIONS])
+@pytest.mark.parametrize(
+    "kind", ["DOUBLE", "FLOAT", *(kind for kind in INTEGERS if "H" not in kind)]
+)
+def test_doubled_distances_to_the_middle_are_exact(kind: str, number: Number) -> None:
+    floating = kind in ("DOUBLE", "FLOAT")
+    if not floating and number in FRACTIONS:
+        assert spread_stages(number, storage(kind), replace(DUCKDB, arithmetic=True)) is None
+        return
+    far = [2.0**52, -(2.0**52), 2.0**52 - 1, 2.0**900, -(2.0**1000), 1e300, 3.0, 2.0, -6.5, 99.99]
+    near = [float(end) for end in (number.low, number.high)]
+    values: list[Any] = [*DOUBLES, *far, *near] if floating else of_type(kind)
+    if kind == "FLOAT":
+        values = [v for v in values if v is None or not math.isfinite(v) or abs(v) < 1e38]
+        values = [v if v is None else float(np.float32(v)) for v in values]
+    steps = oracle(number, values)
+    both = first_step(number) + last_step(number)
+    assert spread(number, kind, values) == [
+        (step is not None, None if step is None else 2 * step - both) for step in steps
+    ]
+
+
+def test_distances_of_far_doubles_would_be_wrong_without_care(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(grid_values, "_near", lambda name, *_: name)
+    found = spread(column(0, 100), "DOUBLE", [2.0**900, INF, NAN, 7.0])
+    assert found[0][1] != 100
+    assert found[3][1] == -86
+    assert math.isnan(found[1][1])
+
+
+def test_distances_are_left_out_where_they_are_not_exact_or_not_quicker() -> None:
+    quick = replace(DUCKDB, arithmetic=True)
+    left_out = [
+        (column(0, 2**49), "DOUBLE", quick),
+        (column(0, 9), "UHUGEINT", quick),
+        (column(0, 9), "DECIMAL(9,2)", quick),
+        (column(0, 9, missing=3), "DOUBLE", quick),
+        (column(0, 9), "DOUBLE", replace(DUCKDB, arithmetic=False)),
+    ]
+    for number, kind, dialect in left_out:
+        assert spread_stages(number, storage(kind), dialect) is None
 
 
 def test_integers_beyond_2_to_53_would_be_wrong_as_doubles() -> None:

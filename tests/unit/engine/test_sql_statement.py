@@ -29,6 +29,7 @@ from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.open import open_engine
 from tenue.engine.request import Bin, Calendar, Factor, Group, Key, Measure, Pieces, Request
 from tenue.engine.source.location import Frame, Relation
+from tenue.engine.sql.dialect import Dialect
 from tenue.engine.sql.logical_table import Held, Logical, Stored
 from tenue.engine.sql.row_checks import checks_of, hand_over, read_rows, unfilled
 from tenue.engine.sql.statement import Statement, cell, check_product, piece, stored_cell, write
@@ -479,3 +480,51 @@ def test_nothing_is_filled_in() -> None:
     """The mutant keeps the declared `missing`: the table would be published with 3 for NULL."""
     rows = read_rows(table(NUMBER, "DOUBLE"), Statements("DOUBLE", ["NULL", "4"]), lambda _: None)
     assert rows.logical["x"].to_pylist() == [None, 4]
+
+
+# -- Totals from doubles are exact ----------------------------------------------------------------
+
+
+def summed(column: dict[str, Any], kind: str, rows: str, dialect: Dialect) -> int:
+    head = {"name": "t", "unit": "record", "neighbours": "replace"}
+    schema = Schema.from_dict({"table": head, "columns": {"x": {"type": "number"} | column}})
+    held = {"x": Held(schema.column("x"), "x", storage(kind))}
+    table = Stored(f"({rows})", held, schema.columns, dialect)
+    statement = write(Request((Measure("total", "x"),)), table)
+    (found,) = statement.cells(CELL_CONNECTION.execute(statement.sql).fetchall()).values()
+    return found[0]
+
+
+@pytest.mark.parametrize("kind", ["DOUBLE", "INTEGER", "BIGINT"])
+def test_a_total_of_any_size_is_exact(kind: str) -> None:
+    dialect = replace(DUCKDB, arithmetic=True)
+    many, high = 20_001, 2**31 - 1 if kind == "INTEGER" else 2**48 + 1
+    rows = f"SELECT CAST({high} - 2 * (i % 2) AS {kind}) AS x FROM range({many}) t(i)"  # noqa: S608
+    bounds = {"bounds": [0, high], "grid": 1}
+    right = high * many - 2 * (many // 2)
+    assert summed(bounds, kind, rows, dialect) == right
+    assert summed(bounds, kind, rows, replace(dialect, most_rows=None)) == right
+    if kind != "INTEGER":  # the mutant adds doubles whatever the bounds
+        assert summed(bounds, kind, rows, replace(dialect, most_rows=1)) != right
+
+
+def test_doubles_are_added_only_where_no_sum_of_theirs_can_be_rounded() -> None:
+    dialect = replace(DUCKDB, arithmetic=True, most_rows=2**35)
+    for high, whole in ((2**18, False), (2**18 + 1, True)):
+        sqls = []
+        for limit in (2**35, None):
+            head = {"name": "t", "unit": "record", "neighbours": "replace"}
+            stated = {"type": "number", "bounds": [0, high], "grid": 1}
+            schema = Schema.from_dict({"table": head, "columns": {"x": stated}})
+            held = {"x": Held(schema.column("x"), "x", storage("INTEGER"))}
+            table = Stored("t", held, schema.columns, replace(dialect, most_rows=limit))
+            sqls.append(write(Request((Measure("total", "x"),)), table).sql)
+        assert ["AS BIGINT))" in sql for sql in sqls] == [whole, True]
+
+
+def test_a_total_of_no_value_and_of_values_at_both_ends() -> None:
+    dialect = replace(DUCKDB, arithmetic=True)
+    bounds = {"bounds": [-3, 10], "grid": 1}
+    assert summed(bounds, "DOUBLE", "SELECT CAST(NULL AS DOUBLE) AS x", dialect) == 0
+    ends = "SELECT unnest([9e307, -9e307, 'inf'::DOUBLE, 'nan'::DOUBLE, NULL, 2.5]) AS x"
+    assert summed(bounds, "DOUBLE", ends, dialect) == 10 - 3 + 10 + 3

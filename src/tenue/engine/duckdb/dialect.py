@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import Literal
 
 from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Stage
@@ -24,13 +25,17 @@ _LATEST = 2**63 - 2
 
 @dataclass(frozen=True)
 class _DuckDB(Dialect):
-    """believed: whether somebody compared the statistics of a source with its values."""
+    """
+    believed: whether somebody compared the statistics of a source with its values.
+    skipping: whether a statement has a condition, for which DuckDB may skip row groups.
+    """
 
     believed: bool = True
+    skipping: bool = True
 
     def stored(self, name: str, kind: Storage) -> str:
-        # the statistics of Parquet know no NaN; DuckDB would leave out the tests that catch it
-        doubted = isinstance(kind, Floating) or not self.believed
+        # the statistics of Parquet know no NaN; DuckDB would skip the row groups that have it
+        doubted = not self.believed or (self.skipping and isinstance(kind, Floating))
         # texts are compared with words, never with ends
         return self.hidden(name) if doubted and not isinstance(kind, Text) else name
 
@@ -39,6 +44,9 @@ class _DuckDB(Dialect):
 
     def hidden(self, name: str) -> str:
         return f"TRY({name})"
+
+    def unfiltered(self) -> Dialect:
+        return replace(self, skipping=False)
 
     def is_nan(self, name: str) -> str:
         return f"isnan({name})"
@@ -128,6 +136,12 @@ def _times(word: str, kind: str) -> str:
     )
 
 
+_MOST_ROWS = 2**35
+"""The most rows of a table; files of more are refused when they are opened."""
+VERSION = tuple(int(part) for part in version("duckdb").split(".")[:2])
+_SEVERAL_DOUBLES = (2, 0)
+"""The version from which on DuckDB computes with several doubles at a time."""
+
 DUCKDB = _DuckDB(
     long="BIGINT",
     huge="HUGEINT",
@@ -137,11 +151,13 @@ DUCKDB = _DuckDB(
     moment="TIMESTAMP",
     collation='"binary"',
     divide="//",
+    arithmetic=VERSION >= _SEVERAL_DOUBLES,
+    most_rows=_MOST_ROWS,
     signed=((8, "TINYINT"), (16, "SMALLINT"), (32, "INTEGER")),
     unsigned=((8, "UTINYINT"), (16, "USMALLINT"), (32, "UINTEGER"), (64, "UBIGINT")),
 )
-DOUBTED = replace(DUCKDB, believed=False)
-"""The same for a source with unchecked statistics."""
+DOUBTED = replace(DUCKDB, believed=False, most_rows=None)
+"""The same for a source with unchecked statistics, whose rows may become more."""
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")

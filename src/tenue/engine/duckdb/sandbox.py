@@ -20,7 +20,7 @@ from ..scratch import Scratch
 from ..source.file_check import MOST_SPILL
 from ..source.location import Database, Files, Frame
 from ..sql.row_checks import Statements
-from .dialect import DUCKDB, storage
+from .dialect import DUCKDB, VERSION, storage
 from .sources import Readable, listed, prepare
 
 if TYPE_CHECKING:
@@ -36,11 +36,14 @@ SETTINGS: Settings = {
     "allow_persistent_secrets": False,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
+    # least and greatest values would decide how a statement runs, and time would tell them
+    "disabled_optimizers": "statistics_propagation",
     "max_temp_directory_size": MOST_SPILL,
     "python_enable_replacements": False,
-    "temp_file_encryption": False,
 }
 """The settings of every database of ours."""
+if VERSION >= (1, 4):  # earlier versions encrypt nothing, and do not know the word
+    SETTINGS["temp_file_encryption"] = False
 _MEMORY_OF_A_THREAD = 1 << 28
 _RELATION = "tenue_source"
 _HANDED = "handed"

@@ -187,6 +187,9 @@ def validate(table: Stored, readable: Readable, run: Run, unit: str | None = Non
         digest, rows = bytes_read.result()  # its refusal knows the line
     if facts is None:
         raise _refusal(table, readable, run, error)
+    most = table.dialect.most_rows
+    if most is not None and facts.rows > most:
+        raise refuse("engine.too-many-rows", most=most)
     if readable.separated and rows != facts.rows:
         raise refuse("engine.ambiguous-csv", names=names_of(readable.paths))
     check_statistics(table, readable, run)

@@ -85,6 +85,9 @@ class Dialect(ABC):
         scattered: whether rows lie on many machines, so that nothing can be sorted as a whole.
         digits: how many digits two decimals may have together whose product is exact.
         bit: the type that a boolean becomes as a number; the narrowest if none is stated.
+        arithmetic: whether a step of arithmetic on doubles takes less time than a comparison, and
+            never fails; then rows are clamped without comparing them.
+        most_rows: how many rows a table may have, if that was checked when it was opened.
     """
 
     long: str
@@ -102,6 +105,8 @@ class Dialect(ABC):
     scattered: bool = False
     digits: int = 38
     bit: str = ""
+    arithmetic: bool = False
+    most_rows: int | None = None
     signed: tuple[tuple[int, str], ...] = ()
     unsigned: tuple[tuple[int, str], ...] = ()
 
@@ -173,6 +178,10 @@ class Dialect(ABC):
     def hidden(self, name: str) -> str:
         """A value whose statistics the engine does not use."""
         return name
+
+    def unfiltered(self) -> Dialect:
+        """The dialect of a SELECT without a condition, which skips no rows."""
+        return self
 
     def is_nan(self, name: str) -> str:
         """Whether a double is NaN."""

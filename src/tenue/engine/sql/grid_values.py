@@ -45,6 +45,7 @@ from .int_expr import Whole, integer
 _EXACT = 2**53
 _TINY = 1e-290
 _HALVES = 2**52
+_SPREAD = 2**49
 _NARROW_DECIMAL = 18  # the product of two decimals of so few digits may overflow, and fail
 _MICRO = 10**6
 DAY = 24 * 60 * 60 * _MICRO
@@ -113,12 +114,22 @@ def value_stages(column: Number, value: Stage, dialect: Dialect) -> list[Stage]:
     return [value, *_floating(column, dialect)]
 
 
-def _floating(column: Number, dialect: Dialect) -> list[Stage]:
+def _scale(column: Number, dialect: Dialect) -> str:
+    """What follows a double to make grid steps of it, not yet rounded."""
     p, q = column.grid.numerator, column.grid.denominator
-    times = "" if q == 1 else f" * {dialect.number(float(min(q, _EXACT)))}"
-    over = "" if p == 1 else f" / {dialect.number(float(min(p, _EXACT)))}"
     if max(p, q) > _EXACT:
-        times, over = "", f" / {dialect.number(float(column.grid))}"
+        return f" / {dialect.number(float(column.grid))}"
+    times = "" if q == 1 else f" * {dialect.number(float(q))}"
+    return times if p == 1 else f"{times} / {dialect.number(float(p))}"
+
+
+def _floor(column: Number, dialect: Dialect) -> Stage:
+    scale, half = _scale(column, dialect), dialect.number(0.5)
+    return lambda name: f"FLOOR({name}{scale} + {half})"
+
+
+def _floating(column: Number, dialect: Dialect) -> list[Stage]:
+    scale = _scale(column, dialect)
     guard = _guard(column, dialect)
     first, last = first_step(column), last_step(column)
     half, halves = dialect.number(0.5), dialect.number(float(_HALVES))
@@ -127,18 +138,18 @@ def _floating(column: Number, dialect: Dialect) -> list[Stage]:
         if ends is not None:
             return [
                 lambda name: _inside(name, *ends, dialect, tiny=column.grid > 1),
-                lambda name: f"CAST(FLOOR({name}{times}{over} + {half}) AS {dialect.long})",
+                lambda name: f"CAST(FLOOR({name}{scale} + {half}) AS {dialect.long})",
             ]
         # values beyond 2^52 are clamped, so both kinds of rounding give the same
         return [
             *guard,
-            lambda name: f"FLOOR({name}{times}{over} + {half})",
+            _floor(column, dialect),
             lambda name: _bounded(name, float(first), float(last), dialect),
         ]
     below, above = _double_below(first), -_double_below(-last)
     return [
         *guard,
-        lambda name: f"{name}{times}{over}",
+        lambda name: f"{name}{scale}",
         lambda name: (
             f"CASE WHEN abs({name}) < {halves} THEN FLOOR({name} + {half}) ELSE {name} END"
         ),
@@ -208,11 +219,11 @@ def _integer(column: Number, stored: Integer, dialect: Dialect) -> list[Stage]:
     def clamped(name: str) -> str:
         if (low, high) == (stored.low, stored.high):
             return f"CAST({name} AS {kind})"
-        if stored.low > -(2**32) and stored.high < 2**32:
-            # max(low, min(x, high)) = (|x − low| − |x − high| + low + high) / 2 needs no branch:
-            # faster than CASE, and equally fast whether or not values lie outside the bounds
-            far = [f"abs(CAST({name} AS {dialect.long}) - {integer(end)})" for end in (low, high)]
-            return f"(({far[0]} - {far[1]} + {integer(low + high)}) >> 1)"
+        if dialect.arithmetic and _is_narrow(stored):
+            # as fast whether or not values lie outside the bounds
+            doubled = _from_middle(f"CAST({name} AS {dialect.double})", low, high, dialect)
+            middle, half = dialect.number(float(low + high)), dialect.number(0.5)
+            return f"CAST(({doubled} + {middle}) * {half} AS {kind})"
         ends = [f"CAST({end} AS {stored.type})" for end in (low, high)]
         return f"CAST({between(name, *ends)} AS {kind})"
 
@@ -225,6 +236,62 @@ def _integer(column: Number, stored: Integer, dialect: Dialect) -> list[Stage]:
         return value.times(2 * q).plus(p).floor_divide(2 * p)
 
     return [clamped, *finish(column, rounded)]
+
+
+def _is_narrow(stored: Integer) -> bool:
+    return stored.low > -(2**32) and stored.high < 2**32
+
+
+def _from_middle(name: str, low: int, high: int, dialect: Dialect) -> str:
+    """The doubled distance from the middle of two ends to the nearest whole number between them.
+
+    |x − low| − |x − high| = 2·max(low, min(x, high)) − low − high, without a comparison. Exact in
+    doubles for whole x below 2^52 and ends below 2^51, for no difference is above 2^53.
+    """
+    beyond = [f"{name} - {dialect.number(float(end))}" if end else name for end in (low, high)]
+    return f"(abs({beyond[0]}) - abs({beyond[1]}))"
+
+
+def spread_stages(
+    column: Number, stored: Storage, dialect: Dialect
+) -> tuple[list[Stage], list[Stage]] | None:
+    """How a stored number becomes 2·steps − first step − last step, as a double.
+
+    None where that takes longer than the steps, or is not exact. The first stages give a name that
+    is NULL exactly where the number is missing; from it the others start.
+    """
+    first, last = first_step(column), last_step(column)
+    exact = max(abs(first), abs(last)) < _SPREAD
+    if not (dialect.arithmetic and exact) or column.missing is not None:
+        return None
+
+    def double(name: str) -> str:
+        return f"CAST({name} AS {dialect.double})"
+
+    def near(name: str) -> str:
+        return _near(name, float(first), float(last), dialect)
+
+    def middle(name: str) -> str:
+        # all beyond 2^51 stays beyond 2^50, rounded or not, and the rest is exact
+        return f"{_from_middle(name, -(2**51), 2**51, dialect)} * {dialect.number(0.5)}"
+
+    def spread(name: str) -> str:
+        return _from_middle(name, first, last, dialect)
+
+    if isinstance(stored, Floating):
+        return [*([double] * stored.single), _floor(column, dialect), near], [spread]
+    if not isinstance(stored, Integer) or column.grid != 1 or max(-stored.low, stored.high) > 2**64:
+        return None
+    return [], [double, spread] if _is_narrow(stored) else [double, middle, spread]
+
+
+def _near(name: str, first: float, last: float, dialect: Dialect) -> str:
+    """A whole double, or the end on its side where it is 2^52 or more; NULL if it is NaN."""
+    # the product is infinite from 2^52 on
+    below = f"isfinite({name} * {dialect.number(2.0**972)})"
+    cases = f"WHEN {below} THEN {name} WHEN {name} < {dialect.number(0.0)} "
+    cases += f"THEN {dialect.number(first)} WHEN NOT {dialect.is_nan(name)}"
+    return f"CASE {cases} THEN {dialect.number(last)} END"
 
 
 def _fixed(column: Number, stored: Fixed, dialect: Dialect) -> list[Stage]:

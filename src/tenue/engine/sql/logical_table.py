@@ -60,6 +60,7 @@ from .grid_values import (
     first_step,
     last_step,
     number_stages,
+    spread_stages,
     time_stages,
     value_stages,
     with_missing,
@@ -176,6 +177,7 @@ class Logical:
     _raw: dict[str, str] = field(default_factory=dict)
     _layers: list[dict[str, str]] = field(default_factory=list)
     _ready: dict[str, tuple[str, int]] = field(default_factory=dict)
+    _spread: dict[str, tuple[str, str] | None] = field(default_factory=dict)
     _computed_at: set[int] = field(default_factory=set)
 
     @property
@@ -237,7 +239,16 @@ class Logical:
         stored = None if folded(column.name) not in self.table.held else self._held(column).stored
         if isinstance(column, Number) and isinstance(stored, Integer) and not column.expression:
             return self.raw(name)  # a stored whole number is never NaN
-        return self.value(name)
+        spread = self.spread(column)
+        return self.value(name) if spread is None else spread[0]
+
+    def spread(self, column: Column) -> tuple[str, str] | None:
+        """A name that is NULL exactly where the number is missing, and one of 2·steps − first step
+        − last step as a double; None where the steps themselves are as quick to add up."""
+        name = folded(column.name)
+        if name not in self._spread:
+            self._spread[name] = self._spread_out(column)
+        return self._spread[name]
 
     def unit(self, name: str) -> str:
         """The name under which the unit of a row is found; NULL where it belongs to nobody."""
@@ -324,6 +335,15 @@ class Logical:
         if isinstance(column, Identifier):
             raise refuse("engine.request-names-identifier", name=column.name)
         return self._staged(self.raw(column.name), 0, self._stages(column))
+
+    def _spread_out(self, column: Column) -> tuple[str, str] | None:
+        if not isinstance(column, Number) or folded(column.name) not in self.table.held:
+            return None
+        stages = spread_stages(column, self._held(column).stored, self.dialect)
+        if stages is None:
+            return None
+        there = self._staged(self.raw(column.name), 0, stages[0])
+        return there[0], self._staged(*there, stages[1])[0]
 
     def _stages(self, column: Column) -> list[Stage]:
         held = self._held(column)

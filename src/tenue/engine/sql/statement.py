@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 from typing import Any
@@ -240,6 +240,8 @@ class Statement:
 
 def write(request: Request, table: Stored) -> Statement:
     """The SELECT that answers a request without people."""
+    if request.where is None:
+        table = replace(table, dialect=table.dialect.unfiltered())
     logical = logical_table(request, table)
     late = _late(request, logical)
     keys = [
@@ -353,7 +355,23 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
             return "COUNT(*)"
         there = logical.present if people is None else logical.value
         return f"COUNT({there(column.name)})"
-    return total(measure, logical)
+    return _quick_total(column, logical) if people is None else total(measure, logical)
+
+
+def _quick_total(column: Column, logical: Logical) -> str:
+    """The total of rows: from doubled distances to the middle, where these are quicker to add up.
+
+    Their sum is exact as doubles if it stays below 2^53, in whatever order they are added.
+    """
+    spread = logical.spread(column)
+    if spread is None or not isinstance(column, Bounded):
+        return total(Measure("total", column.name), logical)
+    there, distance = spread
+    dialect, first, last = logical.dialect, first_step(column), last_step(column)
+    exact = dialect.most_rows is not None and (last - first) * dialect.most_rows <= 2**53
+    summed = f"SUM({distance})" if exact else f"SUM(CAST({distance} AS {dialect.long}))"
+    middle = f"COUNT({there}) * CAST({integer(first + last)} AS {dialect.huge})"
+    return f"(CAST({summed} AS {dialect.huge}) + {middle}) {dialect.divide} 2"
 
 
 def total(measure: Measure, logical: Logical) -> str:
