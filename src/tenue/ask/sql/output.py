@@ -19,7 +19,7 @@ from ...schema.case_insensitive import COMPUTED
 from ...schema.toml_values import show
 from ..question import Aggregate, Expression, GroupingOutput, KeyOutput, Output
 from .aggregate import has_aggregate, read_expression, refuse_function
-from .constant import read_constant
+from .constant import read_constant, sql_name
 from .logic import domain
 from .scope import Scope, find_column, read_alias, read_name, read_reference
 from .tree import Tree
@@ -100,6 +100,9 @@ PARTS: tuple[Part, ...] = get_args(Part)
 """What DATE_TRUNC may truncate to; dates have no hour."""
 
 _MOST_CELLS = 100_000
+MOST_KEY_VALUES = 1_000
+"""A number or date column with at most so many values is a key by itself."""
+_FEW_CELLS = 100
 SECONDS_PER_DAY = 24 * 60 * 60
 _DAY_ZERO = date(1970, 1, 1)
 
@@ -124,7 +127,8 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
     if type(node) is exp.Column:
         return key_of_column(find_column(tree, node, scope), tree)
     if is_computed_key(node):
-        return read_computed_key(tree, node, scope)
+        found = read_computed_key(tree, node, scope)
+        return found if isinstance(found, Bin | Group) else key_of_column(found, tree)
     if type(node) is exp.TimestampTrunc:
         this, unit = tree.parts(node, "this", "unit")
         (part,) = tree.read(unit, "this")
@@ -148,14 +152,43 @@ def key_of_column(column: Column, tree: Tree | None = None) -> Group | Bin:
         return Group(column.name, len(column.categories))
     if isinstance(column, Boolean):
         return Group(column.name, 2)
+    if isinstance(column, Bounded) and column.steps < MOST_KEY_VALUES:
+        if isinstance(column, Date) and column.grid == 1:
+            return _calendar(column, "day")
+        low, high = domain(column)
+        return Bin(column.name, 1, low, high - low + 1)
     fix = "Group by a category"
     if isinstance(column, Number):
-        fix = (
-            f"Write BIN({column.name}, {show(column.grid)}) or a wider bin, in SELECT and GROUP BY"
-        )
-    elif isinstance(column, Bounded):
-        fix = f"Write DATE_TRUNC('month', {column.name})"
-    raise refuse("ask.key-type-not-groupable", name=column.name, type=column.type, advice=fix)
+        fix = f"Write {_wide_bin(column)} in SELECT and GROUP BY"
+    elif isinstance(column, Date | Datetime):
+        fix = f"Write {_wide_calendar(column)} in SELECT and GROUP BY"
+    raise refuse(
+        "ask.key-type-not-groupable",
+        name=column.name,
+        type=column.type,
+        most=MOST_KEY_VALUES,
+        advice=fix,
+    )
+
+
+def _wide_bin(column: Number) -> str:
+    """BIN with the least width of 1, 2 or 5 times a power of ten that makes few cells."""
+    low, high = domain(column)
+    widths = (digit * 10**power for power in range(400) for digit in (1, 2, 5))
+    width = next(w for w in widths if high // w - low // w < _FEW_CELLS)
+    return f"BIN({sql_name(column.name)}, {show(width * column.grid)})"
+
+
+def _wide_calendar(column: Date | Datetime) -> str:
+    """DATE_TRUNC to months, or to what makes several cells, and not too many."""
+    parts: tuple[Part, ...] = ("month", "day", "hour") if isinstance(column, Datetime) else ("day",)
+    for part in ("month", *parts):
+        cells = _calendar(column, part).cells
+        if cells > MOST_KEY_VALUES:
+            break
+        if cells > 1:
+            return f"DATE_TRUNC('{part}', {sql_name(column.name)})"
+    return f"DATE_TRUNC('year', {sql_name(column.name)})"
 
 
 def refuse_cells(keys: Iterable[Key]) -> None:

@@ -13,9 +13,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from ...engine.request import Calendar, Group, Key
+from ...engine.request import Bin, Calendar, Group, Key
 from ...errors import Refused, nearest, refuse
-from ...schema import Bounded, Category, Datetime
+from ...schema import Bounded, Category, Date, Datetime
+from ...schema import Column as Declared
 from ...schema.toml_values import show
 from ..question import Aggregate, Comparison, GroupingOutput, KeyOutput, Label, Order, Output
 from .aggregate import has_aggregate, read_expression
@@ -115,8 +116,10 @@ class Afterwards:
 
     def _typed(self, output: Column, operator: Operator, value: Constant) -> Fraction | str | bool:
         key = self.keys[output.key] if isinstance(output, KeyOutput) else None
-        if isinstance(key, Calendar):
-            return self._moment(key, value)
+        if isinstance(key, Calendar | Bin):
+            named_by = self.scope.schema.columns.get(key.column)
+            if isinstance(named_by, Date | Datetime):
+                return self._moment(key, value)
         labels = () if key is None else self._labels(key)
         if labels:
             return _labelled(output, labels, operator, value)
@@ -140,12 +143,13 @@ class Afterwards:
         known = self.tree.computed.get(key.column)
         return () if known is None else known.labels
 
-    def _moment(self, key: Calendar, value: Constant) -> Fraction:
+    def _moment(self, key: Calendar | Bin, value: Constant) -> Fraction:
         column = self.scope.schema.columns[key.column]
         if not isinstance(column, Bounded):
             raise refuse_value(column, value)
         number = instant(column, value)
-        in_seconds = isinstance(column, Datetime) and key.part != "hour"
+        whole_days = isinstance(key, Calendar) and key.part != "hour"
+        in_seconds = isinstance(column, Datetime) and whole_days
         return number / SECONDS_PER_DAY if in_seconds else number
 
     def _first_like(self, output: Column) -> Column:
@@ -197,9 +201,9 @@ class Afterwards:
             output
             for output in self.outputs
             if isinstance(output, KeyOutput)
-            and isinstance(key := self.keys[output.key], Group)
             and column is not None
-            and key.column == column.name
+            and (key := self.keys[output.key]).column == column.name
+            and _is_plain(key, column)
         ]
         by_alias = [output for output in self.outputs if output.alias.lower() == name.lower()]
         if node.args.get("table") is not None:
@@ -212,6 +216,13 @@ class Afterwards:
             name=show(name),
             nearest=nearest(name[:100], (output.alias for output in self.outputs)),
         )
+
+
+def _is_plain(key: Key, column: Declared) -> bool:
+    """Whether a key has a cell for each value of its column."""
+    if isinstance(key, Calendar):
+        return isinstance(column, Date) and key.part == "day"
+    return isinstance(key, Group) or key.width == 1
 
 
 def _labelled(

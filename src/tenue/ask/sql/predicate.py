@@ -58,6 +58,11 @@ class Conditions:
         """The predicate that a condition is."""
         return written(self._rows(node, scope), known_columns(self._tree, scope))
 
+    def read_both(self, node: exp.Expr, scope: Scope) -> tuple[Predicate, Predicate]:
+        """The predicate that a condition is, and its negation."""
+        rows, columns = self._rows(node, scope), known_columns(self._tree, scope)
+        return written(rows, columns), written(negated(rows), columns)
+
     def read_where(self, where: exp.Expr | None, scope: Scope) -> Rows | None:
         """The rows that a WHERE keeps; None for all."""
         return None if where is None else self._rows(self._tree.parts(where, "this")[0], scope)
@@ -236,9 +241,12 @@ def is_like(text: str, pattern: str) -> bool:
     return pattern[star:].strip("%") == ""
 
 
-def compared_with(column: Column, operator: Operator, value: Constant) -> Predicate:
-    """The predicate of one comparison."""
-    return written(_compared(column, operator, value), {column.name: column})
+def compared_with(
+    column: Column, operator: Operator, value: Constant, *, negate: bool = False
+) -> Predicate:
+    """The predicate of one comparison, or of its negation."""
+    rows: Rows = _compared(column, operator, value)
+    return written(negated(rows) if negate else rows, {column.name: column})
 
 
 def _compared(column: Column, operator: Operator, value: Constant) -> Held:

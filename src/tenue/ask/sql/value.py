@@ -1,7 +1,8 @@
 """Values computed from one row: numbers whose bounds follow, and keys of groups.
 
-Only numbers and booleans of the table, constants, + - *, division by a number, CASE, COALESCE,
-FLOOR, CEIL and fields of dates. Everything is exact, and no content of a row makes it fail.
+Only numbers and booleans of the table, constants, + - * /, CASE, COALESCE, NULLIF, FLOOR, CEIL,
+ROUND, ABS, LEAST, GREATEST, fields of dates, and on a grid of their own quotients of columns,
+logarithms, EXP and powers. Everything is exact, and no content of a row makes it fail.
 
 The cells of keys follow from the question and the schema, so that no key reveals anything about
 rows. A row without a value, such as one for which no condition of a CASE is true, is in no cell.
@@ -17,34 +18,47 @@ from sqlglot import exp
 
 from ...engine.computed_column import (
     FIELDS,
+    TIMES,
     Among,
     Choice,
+    DateField,
+    Ends,
+    Formula,
     Predicate,
     Quotient,
     Steps,
     Sum,
     check_range,
+    columns_of,
     leaf_ends,
+    sized,
 )
+from ...engine.curve import LARGEST_POWER, Function, Shape
 from ...engine.request import Bin, Group
 from ...errors import Refused, nearest, refuse
 from ...schema import Boolean, Category, Column, Date, Datetime, Named, Number, Table
 from ...schema.toml_values import show
 from ...taxonomy import Taxonomy
 from ..question import ComputedColumn, Label
-from .constant import in_reach, read_constant, sql_number, sql_text
+from .constant import in_reach, read_constant, sql_name, sql_number, sql_text
 from .exact_expr import (
     Amount,
+    absolute,
     added,
     check_parts,
     chosen,
     constant,
+    curved,
+    divided,
+    extreme,
     field,
     filled,
     multiplied,
     name_of,
+    rounded,
     rounded_down,
     scaled,
+    text_of,
 )
 from .logic import render_where
 from .predicate import Conditions, compared_with, known_columns
@@ -57,11 +71,45 @@ _PARTS: dict[type[exp.Expr], str] = {
     exp.Year: "year",
     exp.Quarter: "quarter",
     exp.Month: "month",
+    exp.Week: "week",
+    exp.WeekOfYear: "week",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfYear: "doy",
+    exp.DayOfWeek: "dow",
     exp.DayOfWeekIso: "isodow",
     exp.Hour: "hour",
+    exp.Minute: "minute",
 }
+_FIELD_WORDS = {
+    "dayofweek": "dow",
+    "weekday": "dow",
+    "dayofmonth": "day",
+    "dayofyear": "doy",
+    "weekofyear": "week",
+}
+"""Other words for fields."""
 DATE_FIELDS = (*_PARTS, exp.Extract)
 """The nodes that are fields of a date."""
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_NAMED_FIELDS: dict[type[exp.Expr], tuple[str, str, tuple[str, ...]]] = {
+    exp.Dayname: ("DAYNAME", "isodow", _WEEKDAYS),
+    exp.Monthname: ("MONTHNAME", "month", _MONTHS),
+}
+"""Functions that name a field, which begins at 1: their names, the field and its names in order."""
+_CURVES: dict[type[exp.Expr], Function] = {exp.Ln: "ln", exp.Exp: "exp"}
+_LOGS: dict[Fraction, Function] = {Fraction(10): "log10", Fraction(2): "log2"}
+_FUNCTIONS = (
+    *(exp.Abs, exp.Least, exp.Greatest, exp.Round, exp.Nullif),
+    *(exp.Log, exp.Sqrt, exp.Pow, *_CURVES),
+)
+_MOST_FACTORS = 8
+_MOST_DIGITS = 15
+_MOST_EXPONENT = 100
 
 _ONE = constant(Fraction(1))
 
@@ -93,9 +141,10 @@ def is_column(node: exp.Expr | None) -> bool:
 def is_computed(node: exp.Expr | None) -> bool:
     """Whether a node has the form of a value computed from a row."""
     if isinstance(node, exp.Anonymous):
-        return str(node.this).upper() == "DATE_PART"
+        return str(node.this).upper() in ("DATE_PART", "DATEPART", "WEEKDAY")
     kinds = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Case, exp.Coalesce, exp.Floor)
-    return type(node) in (*kinds, exp.Ceil, exp.WidthBucket, *DATE_FIELDS)
+    others = (exp.Ceil, exp.WidthBucket, *DATE_FIELDS, *_FUNCTIONS, *_NAMED_FIELDS)
+    return type(node) in (*kinds, *others)
 
 
 def computed_column(tree: Tree, amount: Amount, scope: Scope) -> Number:
@@ -158,7 +207,7 @@ def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | 
         if kind is exp.Mul:
             return multiplied(left, right)
         if kind is exp.Div:
-            return _divided(left, right)
+            return _divided(tree, left, right, scope)
         return added([left, scaled(right, Fraction(1 if kind is exp.Add else -1))])
     if kind is exp.Case:
         return _case(tree, node, scope, depth)
@@ -171,6 +220,8 @@ def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | 
         return scaled(down, sign)
     if kind is exp.WidthBucket:
         return _bucket(tree, node, scope, depth)
+    if kind in _FUNCTIONS:
+        return _function(tree, node, scope, depth)
     return _date_field(tree, node, scope)
 
 
@@ -178,12 +229,126 @@ def _sides(tree: Tree, node: exp.Expr) -> tuple[exp.Expr, ...]:
     return tree.parts(node, "this", "expression")
 
 
-def _divided(left: Amount, right: Amount) -> Amount:
-    if right.number is None:
-        raise refuse("ask.division-by-column")
-    if not right.number:
-        raise refuse("ask.division-by-zero")
-    return scaled(left, 1 / right.number)
+def _ends(formula: Formula, scope: Scope) -> Ends:
+    """The least and greatest steps that a formula may have, by interval arithmetic."""
+    return sized(formula, lambda leaf: leaf_ends(scope.schema.column(leaf.column), leaf)).ends
+
+
+def _divided(tree: Tree, left: Amount, right: Amount, scope: Scope) -> Amount:
+    if right.number is not None:
+        if not right.number:
+            raise refuse("ask.division-by-zero")
+        return scaled(left, 1 / right.number)
+    low, high = _ends(right.formula, scope)
+    if low > 0 or high < 0:
+        return divided(left, right, _ends(left.formula, scope), (low, high))
+    text = text_of(right, visible(tree, scope))
+    least = constant(right.grid)
+    instead = f"NULLIF({text}, 0)" if 0 in (low, high) and low < high else ""
+    if not instead or not isinstance(right.formula, Steps):
+        instead = f"GREATEST({text}, {sql_number(least.grid)})"
+    raise refuse(
+        "ask.division-by-column",
+        divisor=text,
+        low=sql_number(low * right.grid),
+        high=sql_number(high * right.grid),
+        instead=instead,
+        columns=_columns(right.formula),
+    )
+
+
+def _columns(formula: Formula) -> str:
+    names = dict.fromkeys(f"`{name}`" for name in columns_of(formula))
+    return list_words(tuple(names))
+
+
+def _function(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
+    """A function of numbers of a row."""
+    kind = type(node)
+    if kind in (exp.Least, exp.Greatest):
+        this, others, _ = tree.read(node, "this", "expressions", "ignore_nulls")
+        every = [read_value(tree, part, scope, depth) for part in (this, *others)]
+        return extreme(every, greatest=kind is exp.Greatest)
+    if kind is exp.Nullif:
+        return _nullif(tree, node, scope, depth)
+    if kind is exp.Round:
+        this, given = tree.read(node, "this", "decimals")
+        digits = Fraction(0) if given is None else read_constant(tree, given)
+        if type(digits) is not Fraction or digits.denominator != 1 or abs(digits) > _MOST_DIGITS:
+            raise refuse("ask.round-digits", most=_MOST_DIGITS)
+        return rounded(read_value(tree, this, scope, depth), int(digits))
+    if kind is exp.Pow:
+        this, power = tree.parts(node, "this", "expression")
+        exponent = read_constant(tree, power)
+        if type(exponent) is not Fraction or not 0 < abs(exponent) <= _MOST_EXPONENT:
+            raise refuse("ask.power-exponent", most=_MOST_EXPONENT)
+        return _power(tree, read_value(tree, this, scope, depth), exponent, scope)
+    if kind is exp.Log:
+        base, of = tree.read(node, "this", "expression")
+        found = Fraction(10) if of is None else read_constant(tree, base)
+        if not isinstance(found, Fraction) or found not in _LOGS:
+            raise refuse("ask.logarithm-base")
+        amount = read_value(tree, base if of is None else of, scope, depth)
+        return _curved(tree, _LOGS[found], Fraction(1), amount, scope)
+    (this,) = tree.parts(node, "this")
+    amount = read_value(tree, this, scope, depth)
+    if kind is exp.Abs:
+        return absolute(amount)
+    if kind is exp.Sqrt:
+        return _curved(tree, "power", Fraction(1, 2), amount, scope)
+    return _curved(tree, _CURVES[kind], Fraction(1), amount, scope)
+
+
+def _power(tree: Tree, amount: Amount, exponent: Fraction, scope: Scope) -> Amount:
+    """Whole powers up to 8 are products, which are exact."""
+    if exponent == -1:
+        return _divided(tree, _ONE, amount, scope)
+    if exponent.denominator > 1 or not 0 < exponent <= _MOST_FACTORS:
+        return _curved(tree, "power", exponent, amount, scope)
+    found = amount
+    for _ in range(int(exponent) - 1):
+        found = multiplied(found, amount)
+    return found
+
+
+def _curved(
+    tree: Tree, function: Function, exponent: Fraction, amount: Amount, scope: Scope
+) -> Amount:
+    """A function of an amount, refused where its bounds leave what the function is defined for."""
+    if amount.number is not None:
+        raise refuse("ask.function-of-constant")
+    low, high = _ends(amount.formula, scope)
+    shape = Shape(function, amount.grid, exponent)
+    if shape.fits(low, high):
+        return curved(shape, amount, (low, high))
+    text, least = text_of(amount, visible(tree, scope)), shape.least
+    name = "SQRT" if exponent == Fraction(1, 2) else function.upper()
+    given = {"name": name, "of": text, "columns": _columns(amount.formula)}
+    after = f", {sql_number(exponent)})" if name == "POWER" else ")"
+    if least is not None and low * amount.grid < least:
+        inside = f"GREATEST({text}, {sql_number(least)})"
+        given |= {"low": sql_number(low * amount.grid), "least": sql_number(least)}
+        raise refuse("ask.function-below-domain", **given, instead=f"{name}({inside}{after}")
+    most = sql_number(Fraction(LARGEST_POWER))
+    if function == "exp":
+        given |= {"high": sql_number(high * amount.grid), "most": most}
+        raise refuse("ask.function-too-large", **given, instead=f"EXP(LEAST({text}, {most}))")
+    raise refuse("engine.function-out-of-domain", name=name)
+
+
+def _nullif(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
+    """NULLIF(x, number). Where the number is the end of a range, the range is one step shorter."""
+    this, other = tree.parts(node, "this", "expression")
+    amount, number = read_value(tree, this, scope, depth), read_constant(tree, other)
+    if type(number) is not Fraction or amount.number is not None:
+        raise refuse("ask.row-nullif-arguments")
+    column = computed_column(tree, amount, scope)
+    low, high = column.low, column.high
+    step = column.grid
+    if low < high and number in (low, high):
+        inner = constant(low + step if number == low else high - step)
+        amount = extreme([amount, inner], greatest=number == low)
+    return chosen([(compared_with(column, "=", number, negate=True), amount)])
 
 
 def _case(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
@@ -261,7 +426,10 @@ def _date_field(tree: Tree, node: exp.Expr, scope: Scope) -> Amount | None:
         unit, this = tree.parts(node, "this", "expression")
         (word,) = tree.read(unit, "this")
         return _field(tree, this, str(word).lower(), scope)
-    if type(node) is exp.Anonymous and str(node.this).upper() == "DATE_PART":
+    if type(node) is exp.Anonymous and str(node.this).upper() == "WEEKDAY":
+        _, arguments = tree.read(node, "this", "expressions")
+        return _field(tree, arguments[0], "dow", scope) if len(arguments or ()) == 1 else None
+    if type(node) is exp.Anonymous and str(node.this).upper() in ("DATE_PART", "DATEPART"):
         _, arguments = tree.read(node, "this", "expressions")
         word = read_constant(tree, arguments[0]) if arguments and len(arguments) == 2 else None
         if isinstance(word, str):
@@ -270,12 +438,12 @@ def _date_field(tree: Tree, node: exp.Expr, scope: Scope) -> Amount | None:
 
 
 def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
-    node = tree.unwrap(node)
+    node, name = tree.unwrap(node), _FIELD_WORDS.get(name, name)
     if not is_column(node):
         raise refuse("ask.computed-key")
     column = find_column(tree, node, scope)
     names = tuple(FIELDS)
-    timed = isinstance(column, Datetime) or (isinstance(column, Date) and name != "hour")
+    timed = isinstance(column, Datetime) or (isinstance(column, Date) and name not in TIMES)
     if name not in FIELDS or not timed:
         raise refuse(
             "ask.unknown-date-field",
@@ -310,9 +478,9 @@ def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
 # -- Keys that are computed: bins with uneven edges, buckets, fields of dates ----------------------
 
 
-def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group:
-    """The key that an expression is."""
-    if type(node) is exp.Case and _labelled(node):
+def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group | Number:
+    """The key that an expression is, or the column that it is nothing but."""
+    if _labelled(node):
         return _labels(tree, node, scope)
     amount = read_value(tree, node, scope)
     floored = _plain_bin(amount, scope.schema)
@@ -320,12 +488,7 @@ def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group:
         return floored
     column = computed_column(tree, amount, scope)
     if column.name not in tree.computed:
-        raise refuse(
-            "ask.key-type-not-groupable",
-            name=column.name,
-            type=column.type,
-            advice=f"Write BIN({column.name}, 10) in SELECT and GROUP BY",
-        )
+        return column
     low, high = int(column.low / column.grid), int(column.high / column.grid)
     return Bin(column.name, 1, low, high - low + 1)
 
@@ -350,8 +513,11 @@ def _plain_bin(amount: Amount, table: Table) -> Bin | None:
     return Bin(column.name, formula.divisor, first, last - first + 1)
 
 
-def _labelled(node: exp.Case) -> bool:
-    """Whether CASE chooses between constants; NULL after ELSE is the same as no ELSE."""
+def _labelled(node: exp.Expr) -> bool:
+    """Whether it is a name: DAYNAME, MONTHNAME, or a CASE that chooses between constants; NULL
+    after ELSE is the same as no ELSE."""
+    if type(node) is not exp.Case:
+        return type(node) in _NAMED_FIELDS
     results = [one.args.get("true") for one in node.args["ifs"]]
     default = node.args.get("default")
     results += [] if default is None or type(default) is exp.Null else [default]
@@ -362,7 +528,20 @@ def _labelled(node: exp.Case) -> bool:
     )
 
 
+def _field_names(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
+    """DAYNAME or MONTHNAME."""
+    word, part, names = _NAMED_FIELDS[type(node)]
+    (this,) = tree.parts(node, "this")
+    leaf = _field(tree, this, part, scope).formula
+    assert isinstance(leaf, DateField)  # noqa: S101 - narrows the type
+    name = f"[{word}({sql_name(leaf.column)})]"
+    tree.computed[name] = ComputedColumn(name, Sum(-1, ((1, leaf),)), labels=names)
+    return Group(name, len(names))
+
+
 def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
+    if type(node) in _NAMED_FIELDS:
+        return _field_names(tree, node, scope)
     cases, default = read_cases(tree, node, scope)
     labels: dict[Label, int] = {}
     made: list[tuple[Predicate, Label]] = []
@@ -398,7 +577,7 @@ def labelled_name(
 
 def labelled_column(tree: Tree, node: exp.Expr, scope: Scope) -> Category | None:
     """The category of a CASE between texts, for a condition; None if it is none."""
-    if not isinstance(node, exp.Case) or not _labelled(node):
+    if not _labelled(node):
         return None
     key = _labels(tree, node, scope)
     labels = tree.computed[key.column].labels

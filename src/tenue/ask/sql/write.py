@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ...engine.request import Bin, Calendar, Key
-from ...schema import Bounded, Datetime, Schema, Table
+from ...schema import Date, Datetime, Number, Schema, Table
 from ...schema.case_insensitive import COMPUTED
 from ..question import (
     Aggregate,
@@ -116,7 +116,7 @@ def _key(key: Key, schema: Table) -> str:
         return name
     if isinstance(key, Calendar):
         return f"DATE_TRUNC('{key.part}', {name})"
-    if isinstance(key, Bin) and isinstance(column, Bounded):
+    if isinstance(key, Bin) and isinstance(column, Number):
         return f"BIN({name}, {sql_value(column, key.width * column.grid)})"
     return name
 
@@ -176,7 +176,8 @@ def _moment(
         if output.alias == alias and isinstance(output, KeyOutput):
             key = question.keys[output.key]
             column = schema.column(key.column)
-            if isinstance(key, Calendar) and isinstance(column, Bounded):
-                in_days = isinstance(column, Datetime) and key.part != "hour"
+            if isinstance(column, Date | Datetime):
+                whole_days = isinstance(key, Calendar) and key.part != "hour"
+                in_days = whole_days and isinstance(column, Datetime)
                 return sql_value(column, value * SECONDS_PER_DAY if in_days else value)
     return None
