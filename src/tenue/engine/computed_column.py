@@ -82,9 +82,7 @@ def columns_in(predicate: Predicate) -> Iterator[str]:
 Ends = tuple[int, int]
 """The least and the greatest whole number that a value may be."""
 
-Field = Literal[
-    "year", "quarter", "month", "week", "day", "doy", "isodow", "dow", "hour", "minute"
-]
+Field = Literal["year", "quarter", "month", "week", "day", "doy", "isodow", "dow", "hour", "minute"]
 FIELDS: dict[Field, Ends | None] = {
     "year": None,
     "quarter": (1, 4),
@@ -290,6 +288,14 @@ def columns_of(formula: Formula) -> Iterator[str]:
         yield from columns_of(part)
 
 
+def steps_of(formula: Formula) -> Iterator[Fraction]:
+    """The grids of the quotients and curves in a formula."""
+    if isinstance(formula, Ratio | Curve):
+        yield formula.step
+    for part in parts_of(formula):
+        yield from steps_of(part)
+
+
 def never_missing(formula: Formula, filled: Callable[[str], bool]) -> bool:
     """Whether no row's result is missing; `filled` answers that for a column."""
     if isinstance(formula, Steps | DateField):
@@ -409,7 +415,9 @@ def _ratio_ends(formula: Ratio, of: Sized, by: Sized) -> Ends:
 
 def ratio_raised_by(formula: Ratio, of: Ends, by: Ends) -> int:
     """How many times the divisor makes every dividend not negative."""
-    return max(0, -((2 * formula.times * of[0] + formula.over * by[0]) // (2 * formula.over * by[0])))
+    return max(
+        0, -((2 * formula.times * of[0] + formula.over * by[0]) // (2 * formula.over * by[0]))
+    )
 
 
 def _ratio_reach(formula: Ratio, of: Sized, by: Sized) -> int:

@@ -19,9 +19,9 @@ from functools import lru_cache
 from typing import Literal
 
 Function = Literal["ln", "log10", "log2", "exp", "power"]
-MOST_PIECES = 512
+MOST_PIECES = 128
 MOST_RESULTS = 10**9
-"""A step is a power of ten, and the largest result has at most so many of them."""
+"""The largest result has at most so many steps."""
 LARGEST = 10**30
 """The largest value of a function."""
 
@@ -119,12 +119,12 @@ def step_of(most: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def finest_step(shape: Shape, low: int, high: int) -> Fraction:
-    """The least power of ten for which the lines from `low` to `high` are few enough."""
+    """The least step, of 1, 2 or 5 times a power of ten, for which the lines are few enough."""
     most = max(abs(shape.value(end)) for end in (low, high))
-    step = step_of(Fraction(most))
-    while _knots(shape, low, high, step) is None:
-        step *= 10
-    return step
+    step, digit = step_of(Fraction(most)), 1
+    while _knots(shape, low, high, step * digit) is None:
+        step, digit = (step * 10, 1) if digit == 5 else (step, 2 if digit == 1 else 5)
+    return step * digit
 
 
 @lru_cache(maxsize=256)

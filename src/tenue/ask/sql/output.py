@@ -24,7 +24,7 @@ from .logic import domain
 from .scope import Scope, find_column, read_alias, read_name, read_reference
 from .tree import Tree
 from .unsupported import list_words
-from .value import is_computed_key, read_computed_key
+from .value import MOST_KEY_VALUES, is_computed_key, read_computed_key
 
 MOST_SETS = 64
 _KINDS = (exp.Rollup, exp.Cube, exp.GroupingSets)
@@ -100,8 +100,6 @@ PARTS: tuple[Part, ...] = get_args(Part)
 """What DATE_TRUNC may truncate to; dates have no hour."""
 
 _MOST_CELLS = 100_000
-MOST_KEY_VALUES = 1_000
-"""A number or date column with at most so many values is a key by itself."""
 _FEW_CELLS = 100
 SECONDS_PER_DAY = 24 * 60 * 60
 _DAY_ZERO = date(1970, 1, 1)
@@ -139,7 +137,7 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
     return _bin(_argument(tree, arguments[0], scope), read_constant(tree, arguments[1]))
 
 
-def key_of_column(column: Column, tree: Tree | None = None) -> Group | Bin:
+def key_of_column(column: Column, tree: Tree | None = None) -> Key:
     """The key that a column is by itself; refused if its cells must be declared in the question.
 
     tree: contains the columns that a derived table computes.
@@ -166,7 +164,6 @@ def key_of_column(column: Column, tree: Tree | None = None) -> Group | Bin:
         "ask.key-type-not-groupable",
         name=column.name,
         type=column.type,
-        most=MOST_KEY_VALUES,
         advice=fix,
     )
 

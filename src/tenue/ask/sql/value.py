@@ -21,11 +21,13 @@ from ...engine.computed_column import (
     TIMES,
     Among,
     Choice,
+    Curve,
     DateField,
     Ends,
     Formula,
     Predicate,
     Quotient,
+    Ratio,
     Steps,
     Sum,
     check_range,
@@ -107,9 +109,12 @@ _FUNCTIONS = (
     *(exp.Abs, exp.Least, exp.Greatest, exp.Round, exp.Nullif),
     *(exp.Log, exp.Sqrt, exp.Pow, *_CURVES),
 )
+MOST_KEY_VALUES = 1_000
+"""A number or date column with at most so many values is a key by itself."""
 _MOST_FACTORS = 8
 _MOST_DIGITS = 15
 _MOST_EXPONENT = 100
+_FINEST_EXPONENT = 10**6
 
 _ONE = constant(Fraction(1))
 
@@ -280,7 +285,8 @@ def _function(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
     if kind is exp.Pow:
         this, power = tree.parts(node, "this", "expression")
         exponent = read_constant(tree, power)
-        if type(exponent) is not Fraction or not 0 < abs(exponent) <= _MOST_EXPONENT:
+        fine = isinstance(exponent, Fraction) and exponent.denominator > _FINEST_EXPONENT
+        if not isinstance(exponent, Fraction) or fine or not 0 < abs(exponent) <= _MOST_EXPONENT:
             raise refuse("ask.power-exponent", most=_MOST_EXPONENT)
         return _power(tree, read_value(tree, this, scope, depth), exponent, scope)
     if kind is exp.Log:
@@ -489,6 +495,14 @@ def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group |
     column = computed_column(tree, amount, scope)
     if column.name not in tree.computed:
         return column
+    if isinstance(amount.formula, Ratio | Curve) and column.steps >= MOST_KEY_VALUES:
+        text = column.name[1:-1]
+        raise refuse(
+            "ask.key-type-not-groupable",
+            name=text,
+            type="number on a grid of its own",
+            advice=f"Write FLOOR({text}), or FLOOR(({text}) / 0.1) * 0.1 and the like",
+        )
     low, high = int(column.low / column.grid), int(column.high / column.grid)
     return Bin(column.name, 1, low, high - low + 1)
 

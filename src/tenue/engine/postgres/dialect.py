@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+
 from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Part, Stage
 from ..sql.grid_values import between
 from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Storage, Text, Truth, Written

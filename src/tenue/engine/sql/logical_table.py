@@ -568,17 +568,17 @@ def _computed(node: Sized, own: str, logical: Logical) -> str:
         word = "GREATEST" if formula.greatest else "LEAST"
         return f"{word}({', '.join(parts)})" if len(parts) > 1 else parts[0]
     if isinstance(formula, Ratio):
-        up = ratio_raised_by(formula, *(part.ends for part in node.parts))
+        shift = ratio_raised_by(formula, *(part.ends for part in node.parts))
         of, by = f"{constant(2 * formula.times)} * {parts[0]}", parts[1]
-        dividend = f"({of} + {constant((2 * up + 1) * formula.over)} * {by})"
-        divisor = f"({constant(2 * formula.over)} * {by})"
-        quotient = logical.dialect.quotient(dividend, divisor, own)
-        return f"({quotient} - {constant(up)})" if up else quotient
+        dividend = f"({of} + {constant((2 * shift + 1) * formula.over)} * {by})"
+        by = f"({constant(2 * formula.over)} * {by})"
+        quotient = logical.dialect.quotient(dividend, by, own)
+        return f"({quotient} - {constant(shift)})" if shift else quotient
     if isinstance(formula, Curve):
-        terms = curve_terms(formula.shape, formula.step, node.parts[0].ends)
-        dividend = _on_lines(terms.lines, parts[0], terms.near, constant)
-        quotient = logical.dialect.quotient(dividend, 2**terms.shift, own)
-        return f"({quotient} - {constant(terms.up)})" if terms.up else quotient
+        curve = curve_terms(formula.shape, formula.step, node.parts[0].ends)
+        dividend = _on_lines(curve.lines, parts[0], curve.near, constant)
+        quotient = logical.dialect.quotient(dividend, 2**curve.shift, own)
+        return f"({quotient} - {constant(curve.up)})" if curve.up else quotient
     assert isinstance(formula, Choice)  # noqa: S101 - no other node has SQL of its own
     cases = [
         f"WHEN {truth(condition, logical)} THEN {part}"
