@@ -723,7 +723,9 @@ class Writer:
         text = self.inside(one)
         word = self.pick("ABS", "LEAST", "GREATEST", "ROUND", "ROUND", "/", "/", "curve")
         if word == "curve":
-            word = self.pick("LN", "EXP", "SQRT", "POWER")
+            word = (
+                self.pick("LN", "SQRT") if depth < self.depth else self.pick("LN", "EXP", "POWER")
+            )
         if word == "ABS":
             high = max(abs(one.low), abs(one.high))
             return Made(f"ABS({text})", Fraction(0), high, one.grid, one.peak)
@@ -757,7 +759,7 @@ class Writer:
             "NULLIF(n, 0)",
         )
         most = max(abs(one.low), abs(one.high)) / min(least, 1)
-        step = Fraction(10) ** (len(str(int(most))) - 9)
+        step = Fraction(10) ** (len(str(int(most))) - 10)
         return Made(f"({self.inside(one)} / {divisor})", -most, most, step, 2**110)
 
     def curve(self, word: str, made: Made) -> Made:
@@ -775,7 +777,8 @@ class Writer:
             exponent = self.pick("0.5", "1.5", "2.5", "-0.5", "-2", "0.3")
             inner, most = f"GREATEST(ABS({text}), {sql_number(made.grid)})", Fraction(10) ** 30
             return Made(f"POWER({inner}, {exponent})", -most, most, most / 10**8, 2**110)
-        return Made(f"{word}({inner})", -most, most, most / 10**8, 2**110)
+        step = Fraction(10) ** (len(str(int(most))) - 10)
+        return Made(f"{word}({inner})", -most, most, step, 2**110)
 
     def inside(self, made: Made) -> str:
         plain = made.text.startswith("(") or made.text.isidentifier()

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 Function = Literal["ln", "log10", "log2", "exp", "power"]
@@ -131,7 +132,7 @@ def finest_step(shape: Shape, low: int, high: int) -> Fraction:
 def lines(shape: Shape, step: Fraction, low: int, high: int) -> tuple[int, tuple[Line, ...]]:
     """The shift, and the lines in order; together they reach from `low` to `high`."""
     knots = _knots(shape, low, high, step) or _even(low, high)
-    gaps = [right - left for left, right in zip(knots, knots[1:], strict=False)]
+    gaps = [right - left for left, right in pairwise(knots)]
     shift = max(gaps, default=1).bit_length() + 3
     unit = Fraction(2**shift) / step
     exact = [_EXACT.multiply(shape.value(k), _decimal(unit, _EXACT)) for k in knots]
@@ -140,7 +141,8 @@ def lines(shape: Shape, step: Fraction, low: int, high: int) -> tuple[int, tuple
     for i, first in enumerate(knots):
         gap = gaps[i] if i < len(gaps) else 1
         if gap == 1:
-            height, slope = (heights[i] + half >> shift) << shift, 0
+            nearest = _EXACT.divide(exact[i], Decimal(2**shift)).to_integral_value()
+            height, slope = int(nearest) << shift, 0
         else:
             rise = heights[i + 1] - heights[i]
             height, slope = heights[i], abs(rise) // gap * (1 if rise > 0 else -1)

@@ -240,7 +240,7 @@ def test_fields_of_dates_are_numbers() -> None:
         ("POWER(age, 0)", "computed"),
         ("POWER(income + 1, 100)", "computed"),
         ("SQRT(2)", "computed"),
-        ("ROUND(age, income)", "round"),
+        ("ROUND(age, income)", "function"),
         ("NULLIF(age, income)", "computed"),
         ("LEAST(age, sex)", "type"),
         ("age + CBRT(age)", "computed"),
@@ -359,3 +359,59 @@ def test_having_and_order_know_computed_keys() -> None:
 def test_other_expressions_are_no_keys(text: str, reason: str) -> None:
     sql = f"SELECT {text} AS k, COUNT(*) FROM census GROUP BY k"
     refused(sql, reason)
+
+
+# -- Functions of a row ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("ABS(-age)", "ABS(age)"),
+        ("LEAST(age, 3, 7)", "LEAST(age, 3)"),
+        ("GREATEST(7, age, 3)", "GREATEST(age, 7)"),
+        ("ROUND(income, -3)", "1000 * ROUND(income / 1000)"),
+        ("ROUND(income, 3)", "income"),
+        ("income / (age + 1)", "income / (age + 1)"),
+        ("income / -(age + 1) * 2", "2 * ((-income) / (age + 1))"),
+        ("LOG(age + 1)", "LOG10(age + 1)"),
+        ("POW(age, 0.5)", "SQRT(age)"),
+        ("POWER(age + 1, -1)", "1 / (age + 1)"),
+        ("POWER(age, 3)", "age * age * age"),
+        ("DATE_PART('weekday', date)", 'EXTRACT(dow FROM "date")'),
+        ("DAYOFMONTH(date)", 'EXTRACT(day FROM "date")'),
+        ("WEEKOFYEAR(seen)", "EXTRACT(week FROM seen)"),
+    ],
+)
+def test_functions_have_one_text_that_is_read_again(expression: str, text: str) -> None:
+    question = ask(f"SELECT SUM({expression}) AS s FROM census")
+    assert render(question, CENSUS) == f"SELECT SUM({text}) AS s FROM census"
+    assert ask(render(question, CENSUS)) == question
+
+
+def test_a_column_of_few_values_is_a_key() -> None:
+    assert key("age") == Bin("age", 1, 0, 121)
+    assert labels("DAYNAME(date)")[0] == "Monday"
+    assert labels("MONTHNAME(seen)")[11] == "December"
+    assert labels("WEEK(date)") == list(range(1, 54))
+
+
+def test_a_condition_is_a_share_and_a_root_of_a_variance_a_deviation() -> None:
+    share = ask("SELECT AVG(sex = 'Male') AS s FROM census")
+    assert "WHEN sex = 'Male' THEN 1" in render(share, CENSUS)
+    assert ask("SELECT SQRT(VARIANCE(age)) AS s FROM census") == ask(
+        "SELECT STDDEV(age) AS s FROM census"
+    )
+    refused("SELECT SQRT(SUM(age)) FROM census", "aggregate")
+
+
+@pytest.mark.parametrize(
+    "expression", ["income / age", "LN(age)", "SQRT(0 - age)", "EXP(income)", "1 / (age - 5)"]
+)
+def test_the_bound_to_declare_is_named_and_the_fix_works(expression: str) -> None:
+    fix = refused(f"SELECT AVG({expression}) FROM census", "computed").fix
+    assert "let the holder declare" in fix
+    instead = fix.removeprefix("Write ").removeprefix("Divide by ").split(", or let")[0]
+    if " / " in expression:
+        instead = f"{expression.split(' / ')[0]} / {instead}"
+    ask(f"SELECT AVG({instead}) FROM census")

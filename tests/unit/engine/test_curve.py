@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_lines_are_few_and_leave_no_gap(
     _, found = lines(shape, finest_step(shape, low, high), low, high)
     assert len(found) <= MOST_PIECES
     assert (found[0].first, found[-1].last) == (low, high)
-    assert all(a.last + 1 == b.first for a, b in zip(found, found[1:], strict=False))
+    assert all(a.last + 1 == b.first for a, b in pairwise(found))
 
 
 @pytest.mark.parametrize(
