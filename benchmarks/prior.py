@@ -57,7 +57,7 @@ def cases() -> list[Case]:
     laplace = DiscreteLaplace(sensitivity=1, epsilon="0.1")
     step = Optimal(sensitivity=20, epsilon=1).on_grid(1)
 
-    def answer(prior: object, truth: object, delta: object = 0) -> Callable[[], object]:
+    def answer(prior: object, truth: object, delta: str | float = 0) -> Callable[[], object]:
         return lambda: refine(prior, truth, 1, kind="individual", delta=delta).sample()
 
     def posterior(n: int, law: object) -> Callable[[], object]:

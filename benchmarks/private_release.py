@@ -80,7 +80,7 @@ class Subject:
         schema = tn.Schema.from_dict(made.schema)
         original = read_original(made.table, schema)
         domain = Domain.of(schema)
-        return cls(made, domain, domain.places(original.cells, SYSTEM))
+        return cls(made, domain, domain.places(original.cells))
 
     def table(self, places: Places) -> pa.Table:
         return self.domain.table(places)

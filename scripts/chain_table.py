@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tenue.taxonomy.total_order import digits_to_cells
+from tenue.taxonomy.total_order import index
 
 Cells = NDArray[np.int64]
 
@@ -33,12 +33,11 @@ def bits_of(columns: int) -> int:
 
 def curve(columns: int, bits: int) -> Cells:
     """All cells in their order."""
-    places = np.arange(1 << (columns * bits), dtype=np.int64)
-    base = (1 << columns) - 1
-    shifts = [columns * level for level in reversed(range(bits))]
-    return digits_to_cells(
-        np.stack([(places >> s) & base for s in shifts], 1).astype(np.uint16), columns
-    )
+    numbers = np.arange(1 << (columns * bits), dtype=np.int64)
+    cells = np.stack([(numbers >> (j * bits)) & ((1 << bits) - 1) for j in range(columns)], 1)
+    walk = np.empty_like(cells)
+    walk[index(cells, bits)] = cells
+    return walk
 
 
 def slopes(columns: int, bits: int) -> Iterator[int]:

@@ -21,6 +21,18 @@ from typing import Any
 
 ROLE = "tenue"
 _EMPTY: list[Path] = []
+_HOME: list[Path] = []
+_GUARD = """
+cat >/dev/null
+for pid in "$1"/*/data/postmaster.pid; do
+  [ ! -f "$pid" ] || kill -QUIT "$(head -n 1 "$pid")"
+done
+for again in 1 2 3 4 5 6 7 8 9 10; do
+  rm -rf "$1" 2>/dev/null && [ ! -e "$1" ] && break
+  sleep 0.2
+done
+"""
+"""Waits until nobody holds the other end of its input; a server writes until it has stopped."""
 _IN_MEMORY = Path("/dev/shm")  # noqa: S108
 _ROOM = 1 << 30
 
@@ -41,9 +53,27 @@ def _version(program: Path) -> int:
 
 def _made(prefix: str) -> Path:
     """A folder of our own, in memory if there is room."""
+    if not _HOME:
+        _HOME.append(_home())
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=_HOME[0]))
+
+
+def _home() -> Path:
+    """The folder of all servers of this process. It goes with the process, even if that is killed:
+    then its end of a pipe closes, and a shell at the other end stops the servers and removes it."""
     roomy = _IN_MEMORY.is_dir() and os.access(_IN_MEMORY, os.W_OK)
     roomy = roomy and shutil.disk_usage(_IN_MEMORY).free > _ROOM
-    return Path(tempfile.mkdtemp(prefix=prefix, dir=_IN_MEMORY if roomy else None))
+    home = Path(tempfile.mkdtemp(prefix="tenue-pg-", dir=_IN_MEMORY if roomy else None))
+    home.chmod(0o711)  # the servers' user passes through
+    guard = subprocess.Popen(
+        ["sh", "-c", _GUARD, "sh", home], stdin=subprocess.PIPE, start_new_session=True
+    )
+
+    def leave() -> None:
+        guard.communicate()
+
+    atexit.register(leave)
+    return home
 
 
 def _copy(one: Path, other: Path) -> None:

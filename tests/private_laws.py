@@ -261,20 +261,25 @@ def _bags_apart(one: Rows, other: Rows) -> int:
 
 def numbers(*sizes: int, blank: bool = False) -> Domain:
     """A domain of numbers with so many places a column."""
-    marks = {"missing": ["NA"]} if blank else {}
+    declared = {} if blank else {"missing": 0}
     return domain(
         **{
-            f"x{i}": {"type": "number", "bounds": [0, size - 1 - blank], **marks}
+            f"x{i}": {"type": "number", "bounds": [0, size - 1 - blank], **declared}
             for i, size in enumerate(sizes)
         }
     )
 
 
-def categories(*sizes: int) -> Domain:
-    """A domain of categories."""
+def categories(*sizes: int, blank: bool = False) -> Domain:
+    """A domain of categories with so many places a column."""
+    declared = {} if blank else {"missing": "v0"}
     return domain(
         **{
-            f"c{i}": {"type": "category", "categories": [f"v{k}" for k in range(size)]}
+            f"c{i}": {
+                "type": "category",
+                "categories": [f"v{k}" for k in range(size - blank)],
+                **declared,
+            }
             for i, size in enumerate(sizes)
         }
     )
@@ -288,6 +293,12 @@ def domain(**columns: Any) -> Domain:
 def without_noise_where_empty(held: Any, epsilon: Any, source: Any, moved: int = 2) -> Any:
     """A wrong `noisy`: cells that hold nobody stay 0."""
     return np.where(held > 0, counts.noisy(held, epsilon, source, moved), 0)
+
+
+def missing_as_they_are(held: Any, epsilon: Any, source: Any, moved: int = 2) -> Any:
+    """A wrong `noisy`: the last cell, which holds missing values, stays as it is."""
+    released = counts.noisy(held, epsilon, source, moved)
+    return np.append(released[:-1], held[-1:])
 
 
 def for_one_cell(held: Any, epsilon: Any, source: Any, moved: int = 2) -> Any:

@@ -147,7 +147,7 @@ LAW = Toy(
     },
     changed={
         "noise/__init__.py": [
-            ("    from .discrete", "    from .coin import Coin\n    from .discrete"),
+            ("    from .discrete_l", "    from .coin import Coin\n    from .discrete_l"),
             ("__all__ = [", '__all__ = [\n    "Coin",'),
             ('".box.law": ', '".coin": "Coin",\n        ".box.law": '),
         ]

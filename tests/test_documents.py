@@ -91,7 +91,7 @@ def test_the_tour_is_short() -> None:
     assert len(" ".join(lines).split()) <= WORDS
 
 
-CHANGES = ("ρ", "Gaussian", "HTTP", "PostgreSQL wire", "audit", "local suppression", "BigQuery")
+CHANGES = ("ρ", "Gaussian", "HTTP", "PostgreSQL wire", "audit", "BigQuery")
 CHANGES += ("an aggregate", "a publishing method", "a law", "async", "widget", "docs site")
 
 

@@ -19,7 +19,7 @@ import pytest
 import tenue as tn
 from documents import ROOT
 from tenue.ask.explain import explain_many
-from tenue.ask.paid_request import OF_MANY, ONLY_ASKED, Terms
+from tenue.ask.paid_request import OF_MANY, Terms
 from tenue.ask.session import Session
 from tenue.cli.main import app
 from tenue.cli.parser import Option, parameters
@@ -27,7 +27,7 @@ from tenue.publish.methods.catalogue import METHODS, Options, options_of
 from tenue.publish.publish import plan_of, publish_into
 
 TERMS = {term.name: (term.type, term.default) for term in fields(Terms)}
-EXPLAINED = {name: TERMS[name] for name in TERMS if name not in ONLY_ASKED}
+EXPLAINED = {name: TERMS[name] for name in TERMS if name != "individual"}
 TOGETHER = {name: TERMS[name] for name in OF_MANY}
 BESIDE = {"self", "sql", "questions", "key", "fresh"}
 """Parameters of a session's methods that are no terms."""

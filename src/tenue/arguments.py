@@ -190,13 +190,46 @@ def check_call(
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise _bad_call(_title(function, args), signature, kwargs, str(error)) from None
+        title, method = _title(function, args), "self" in signature.parameters
+        given = args[1:] if method or "cls" in signature.parameters else args
+        unnamed = _unnamed(title, signature, given, kwargs)
+        raise unnamed or _bad_call(title, signature, kwargs, str(error)) from None
 
 
 def _title(function: Callable[..., Any], args: tuple[object, ...]) -> str:
     if function.__name__ == "__init__":  # inherited by the class that was called
         return type(args[0]).__name__
     return function.__qualname__.rpartition("<locals>.")[2]
+
+
+def _unnamed(
+    title: str, signature: inspect.Signature, args: tuple[object, ...], named: dict[str, Any]
+) -> InvalidArgument | None:
+    """The refusal of values without names, written out with them; None if that is not the mistake,
+    or their names cannot be guessed."""
+    parameters = [one for name, one in signature.parameters.items() if name not in ("self", "cls")]
+    names = [one.name for one in parameters]
+    places = [one.kind is one.POSITIONAL_OR_KEYWORD for one in parameters].count(True)
+    fitting = places < len(args) <= len(names) and all(name in names for name in named)
+    if not fitting or any(name in named for name in names[: len(args)]):
+        return None
+    written = [_brief(value) for value in args[:places]]
+    written += [f"{n}={_brief(v)}" for n, v in zip(names[places:], args[places:], strict=False)]
+    written += [f"{name}={_brief(value)}" for name, value in named.items()]
+    many = len(args) - places
+    what = "a value without a name" if many == 1 else f"{many} values without names"
+    listed = ", ".join(f"`{name}`" for name in names[places:])
+    return InvalidArgument(
+        f"`{title}` was given {what}",
+        f"It takes {listed} by name only: exchanged, they would mean something else",
+        f"Write {title}({', '.join(written)}), if that is what you mean",
+    )
+
+
+def _brief(value: object) -> str:
+    """A value as it was probably typed, if that is short."""
+    shown = repr(value) if isinstance(value, Number | bool) or value is None else "..."
+    return shown if len(shown) <= 40 else "..."
 
 
 def _bad_call(

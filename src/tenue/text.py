@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -16,19 +17,26 @@ def exactly(number: Fraction) -> str:
         >>> exactly(Fraction(3)), exactly(Fraction(-1, 8)), exactly(Fraction(1, 3))
         ('3', '-0.125', '1/3')
     """
-    if number.denominator == 1:
-        return str(number.numerator)
-    bottom = number.denominator
-    for prime in (2, 5):
-        while bottom % prime == 0:
-            bottom //= prime
-    if bottom != 1:
-        return f"{number.numerator}/{number.denominator}"
-    digits = 0
-    while (number * 10**digits).denominator != 1:
-        digits += 1
-    text = f"{int(abs(number) * 10**digits):0{digits + 1}d}"
-    return f"{'-' if number < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+    finite = decimal(number)
+    return str(number) if finite is None else f"{finite:f}"
+
+
+def decimal(number: Fraction) -> Decimal | None:
+    """The decimal equal to `number`, or None where none is finite.
+
+    Example
+        >>> decimal(Fraction(1, 8)), decimal(Fraction(1, 3)), decimal(Fraction(6, 2))
+        (Decimal('0.125'), None, Decimal('3'))
+    """
+    rest, powers = number.denominator, {2: 0, 5: 0}
+    for prime in powers:
+        while rest % prime == 0:
+            rest, powers[prime] = rest // prime, powers[prime] + 1
+    if rest != 1:
+        return None
+    places = max(powers.values())
+    digits = number.numerator * 10**places // number.denominator
+    return Decimal((int(digits < 0), tuple(map(int, str(abs(digits)))), -places))
 
 
 def shortly(number: float, digits: int = 3) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from tenue import noise
 
@@ -21,7 +22,7 @@ def laplace(epsilon: str = "1", sensitivity: int = 1) -> noise.Laplace:
     return noise.Laplace(sensitivity=sensitivity, epsilon=epsilon)
 
 
-def best(epsilon: str = "1", minimise: object = "variance") -> noise.Optimal:
+def best(epsilon: str = "1", minimise: Any = "variance") -> noise.Optimal:
     return noise.Optimal(sensitivity=1, epsilon=epsilon, minimise=minimise)
 
 

@@ -25,7 +25,9 @@ BITS = (0, 1)
 COMPLEMENT = "1 minus a number that was truncated."
 
 
-def uniform(epsilon: object, truth: object = "0.5", kind: str = "individual") -> RefinedDensity:
+def uniform(
+    epsilon: str | float | Fraction, truth: object = "0.5", kind: str = "individual"
+) -> RefinedDensity:
     law = refine(prior.Uniform(0, 1), truth, epsilon, kind=kind)
     if not isinstance(law, RefinedDensity):
         raise TypeError("a uniform prior is refined to a density")

@@ -43,7 +43,7 @@ from neighbours import (
     select,
 )
 from postgres_server import Server
-from tenue.ask.sql import from_clause, value
+from tenue.ask.sql import value
 from tenue.engine import computed_column
 from tenue.engine.contract import Engine
 from tenue.engine.contribution_bounds import rows_by_unit
@@ -486,7 +486,6 @@ def patched(monkeypatch: pytest.MonkeyPatch, mutant: str) -> None:
         monkeypatch.setattr(computed_column, "_ratio_reach", without_divisor)
     if mutant in ("one name", "unchecked cast"):
         monkeypatch.setattr(value, "labelled_name", one_name)
-        monkeypatch.setattr(from_clause, "labelled_name", one_name)
     if mutant == "unchecked cast":
         for module in (statement, rows_by_unit, order_statistics):
             monkeypatch.setattr(module, "cell", unchecked)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tenue.noise import (
+    DiscreteGaussian,
     DiscreteLaplace,
     HeavyTail,
     IndependentLaplace,
@@ -56,6 +57,12 @@ ON_GRID: dict[str, Callable[[], Any]] = {
     ),
     "discrete laplace, fine grid": lambda: Laplace(sensitivity=1, epsilon=500).on_grid(
         Fraction(1, 1 << 20)
+    ),
+    "discrete gaussian": lambda: DiscreteGaussian(sigma=1),
+    "discrete gaussian, narrow": lambda: DiscreteGaussian(sigma="0.3"),
+    "discrete gaussian, cells": lambda: DiscreteGaussian(sensitivity=700, rho="0.05"),
+    "discrete gaussian, decimal grid": lambda: DiscreteGaussian(
+        sensitivity="0.7", rho="0.02", grid="0.07"
     ),
     "optimal": lambda: Optimal(sensitivity=10, epsilon=1).on_grid(1),
     "optimal, one step": lambda: Optimal(sensitivity=1, epsilon=1).on_grid(1),
@@ -221,6 +228,10 @@ def test_intervals_hold_their_level_and_are_the_shortest(law: Any, masses: Any) 
 
 @every(ON_GRID)
 def test_loss_is_the_largest_log_ratio_of_masses(law: Any) -> None:
+    if isinstance(law, DiscreteGaussian):
+        assert law.loss(law.grid) == law.loss(law.grid / 3) == math.inf
+        assert law.loss(0) == 0
+        return
     reach = 4000
     k = np.arange(-reach, reach + 1)
     logs = np.log(law.mass(k)) if law.mass(reach) > 0 else None

@@ -25,6 +25,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from unittest.mock import patch
 
 import numpy as np
 
@@ -297,9 +298,14 @@ def recorded(theme: Theme) -> dict[str, Any]:
     return _recorded(theme.file)
 
 
+DAY = "2026-01-01"
+"""The day of every release that is recorded."""
+
+
 def produce(theme: Theme, name: str) -> Any:
     """The value of a case today, as if read from a file."""
-    return json.loads(written(masked_in(plain(theme.cases[name]()))))
+    with patch("tenue.publish.publish.today", lambda: DAY):
+        return json.loads(written(masked_in(plain(theme.cases[name]()))))
 
 
 def differences(theme: Theme, name: str, was: Any, now: Any) -> str:

@@ -87,7 +87,7 @@ def test_other_groups_move_them_differently(groups_of: int) -> None:
 @needs_data
 def test_table_3_11_after_microaggregation() -> None:
     """No draw is in these cells, so each is met to ten digits."""
-    found = swapping.fixed_changes("3.11", data().eia, 4)
+    found = list(swapping.fixed_changes("3.11", data().eia, 4))
     assert len(found) == 2 * len(swapping.SIZES)
     assert not red(found), red(found)[:3]
 

@@ -28,7 +28,15 @@ from alarm import (
     draws_for,
 )
 from lattice import box_margin, same_margin
-from tenue.noise import DiscreteLaplace, HeavyTail, Laplace, Optimal, OptimalBox, Seeded
+from tenue.noise import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    HeavyTail,
+    Laplace,
+    Optimal,
+    OptimalBox,
+    Seeded,
+)
 from tenue.noise.source import SYSTEM, Source
 
 FILE = "statistics/test_noise.py"
@@ -118,6 +126,20 @@ def discrete_laplace(scale: int, epsilon: Fraction) -> Claim:
     )
 
 
+def discrete_gaussian(sigma: Fraction) -> Claim:
+    def law(factor: float) -> DiscreteGaussian:
+        return DiscreteGaussian(sigma=sigma * Fraction(str(factor)))
+
+    reach = math.ceil(12 * sigma)
+    return Claim(
+        f"DiscreteGaussian({sigma})",
+        lambda n, source: np.abs(law(1).steps(n, source)),
+        folded(law(1).mass, reach),
+        lambda factor: folded(law(factor).mass, reach),
+        np.arange(reach),
+    )
+
+
 def optimal(delta: int, d: int, epsilon: Fraction) -> Claim:
     """Scale means Δ and d together where the grid can tell 10 % of them, 1/ε where it cannot."""
 
@@ -191,6 +213,8 @@ ONE = [
     discrete_laplace(30, Fraction(1)),
     discrete_laplace(1000, Fraction(1, 10)),  # one digit of 256
     discrete_laplace(10**9, Fraction(1, 3)),  # several digits
+    discrete_gaussian(Fraction(2)),
+    discrete_gaussian(Fraction(900)),  # cells of three steps
     optimal(1, 1, Fraction(1)),
     optimal(3, 2, Fraction(1, 2)),
     optimal(20, 10, Fraction(1)),

@@ -22,7 +22,7 @@ import pytest
 
 from alarm import SHARE, budget, claim
 from oracle_engine import OracleEngine
-from tenue.ask.paid_request import answer_of
+from tenue.ask.paid_request import inquire
 from tenue.ask.plan.plan import Plan
 from tenue.ask.plan.planner import make_plan
 from tenue.ask.plan.truncation import Limit
@@ -156,10 +156,11 @@ def missed(setting: Setting, seed: int, opener: Callable[[pd.DataFrame, Schema],
     plan, given, made = setting.plan, setting.schema, random.Random(seed)
     frame = people_within(plan.limits, made)
     engine: Any = Kept(opener(frame, given))
+    asked_once = inquire(plan, given)
     some = frame[frame["y"] <= 5] if setting.filtered else frame
     misses = 0
     for _ in range(DRAWS):
-        answer = answer_of(plan, given, release(plan, engine, given), plan.epsilon, replayed=False)
+        answer = asked_once.read(release(plan, engine, given).to_bytes(), False)
         ends = answer.interval(LEVEL)
         place = made.choice(ends) if setting.grouped else ends
         asked = dict(reversed(one.split(" AS ")) for one in setting.asked.split(", "))

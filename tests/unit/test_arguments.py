@@ -96,6 +96,9 @@ def test_calls_are_checked() -> None:
     with pytest.raises(Refused, match="Name each parameter"):
         law(3, sensitivity=1)  # type: ignore[misc]
 
+    with pytest.raises(Refused, match=r"Write law\(sensitivity=3, epsilon=1\), if that is"):
+        law(3, epsilon=1)  # type: ignore[misc, call-arg]
+
     @checked_call
     def fails(*, x: int) -> int:
         raise TypeError("inside")

@@ -12,7 +12,7 @@ from ..arguments import exact
 from ..errors import refuse
 from ..schema import Number as NumberColumn
 from ..text import escaped, exactly, notes, plain
-from .answer import MOST_SHOWN, Answer
+from .answer import MOST_SHOWN, Answer, Earlier
 from .cells import cell_labels
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ class Answers(list[Answer]):
         self.price = price
         self.saved = saved
         self._workload = workload
+
+    def _of_earlier_rows(self, earlier: Earlier) -> Answers:
+        answers = [one._of_earlier_rows(earlier) for one in self]
+        return Answers(answers, self.price, self.saved, self._workload)
 
     @property
     def covariance(self) -> npt.NDArray[np.float64]:
@@ -98,7 +102,7 @@ class Answers(list[Answer]):
 
     def _repr_html_(self) -> str:
         tables = [
-            f"<p><code>{escaped(one.plan.sql)}</code></p>{one._repr_html_()}"
+            f"<p><code>{escaped(one.plan.sql)}</code></p>{one._html(cost=False)}"
             for one in self[:MOST_SHOWN]
         ]
         return "".join([*tables, *(f"<p>{escaped(note)}</p>" for note in self._notes("ε = "))])

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import abc
+import csv
+import io
 import json
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import Number as Given
 from ..engine.request import Bin, Calendar, Group, Key
 from ..schema import Boolean, Category, Date, Datetime, Number, Schema
 from .question import Comparison, GroupingSets, Question, seen_by
@@ -42,14 +45,24 @@ def cell_labels(question: Question, schema: Schema) -> list[tuple[Cell, ...]]:
     return list(product(*(question.labels(key) or key_labels(key, seen) for key in question.keys)))
 
 
-def arranged(rows: list[Row], question: Question | GroupingSets) -> list[Row]:
-    """The rows after HAVING, ORDER BY and LIMIT. Undefined values satisfy no comparison."""
+def arranged(
+    rows: list[Row],
+    question: Question | GroupingSets,
+    too_noisy: Callable[[int, str], bool] = lambda number, alias: False,
+) -> list[Row]:
+    """The rows after HAVING, ORDER BY and LIMIT. Undefined values satisfy no comparison, and stand
+    last; before them those that are too noisy.
+
+    too_noisy: of a row, by its number, and an alias.
+    """
     rows = [r for r in rows if all(_holds(r[1][c.alias], c) for c in question.having)]
     for order in reversed(question.order):
         known = [r for r in rows if r[1][order.alias] is not None]
         unknown = [r for r in rows if r[1][order.alias] is None]
         known.sort(key=lambda r: r[1][order.alias], reverse=order.descending)  # type: ignore[arg-type,return-value]
-        rows = known + unknown
+        noisy = {r[0] for r in known if too_noisy(r[0], order.alias)}
+        rows = [r for r in known if r[0] not in noisy]
+        rows += [r for r in known if r[0] in noisy] + unknown
     return rows if question.limit is None else rows[: question.limit]
 
 
@@ -148,17 +161,54 @@ class Tabular(Shown):
     @abc.abstractmethod
     def _table(self) -> dict[str, list[Any]]: ...
 
+    @property
+    @abc.abstractmethod
+    def caveats(self) -> list[str]:
+        """What no rendering may leave out, a sentence each: limits that may have truncated."""
+
+    @abc.abstractmethod
+    def _table_with_ends(self, level: Given) -> dict[str, list[Any]]:
+        """The table, each aggregate followed by the ends of its confidence interval."""
+
+    @abc.abstractmethod
+    def _source(self) -> str:
+        """The question and its price, on one line."""
+
     def to_arrow(self) -> pa.Table:
-        """A pyarrow table: keys and aggregates in the order asked."""
+        """A pyarrow table: keys and aggregates in the order asked. The `caveats` are in the
+        metadata of its schema."""
         import pyarrow as pa
 
-        return pa.table(in_64_bits(self._table()))
+        table, caveats = pa.table(in_64_bits(self._table())), self.caveats
+        return table.replace_schema_metadata({"caveats": "\n".join(caveats)}) if caveats else table
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas data frame."""
+        """A pandas data frame; `.attrs["caveats"]` has the `caveats`, if there are any."""
+        return self._frame(self._table())
+
+    def _frame(self, table: dict[str, list[Any]]) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame(self._table())
+        frame, caveats = pd.DataFrame(table), self.caveats
+        if caveats:
+            frame.attrs["caveats"] = caveats
+        return frame
+
+    def to_csv(self, interval: Given = "0.95") -> str:
+        """The answer as text in CSV. Lines that begin with # come first: the question and its
+        price, and the `caveats`; `pandas.read_csv(..., comment="#")` skips them.
+
+        Parameters
+            interval: the level of the confidence intervals, whose ends follow each aggregate.
+        """
+        table = self._table_with_ends(interval)
+        text = io.StringIO()
+        for line in (self._source(), *self.caveats):
+            text.write(f"# {' '.join(line.split())}\n")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))
+        return text.getvalue()
 
     def to_polars(self) -> pl.DataFrame:
         """A polars data frame."""

@@ -10,7 +10,7 @@ from ..privacy.certificate import certify as certified
 from ..privacy.loss import Loss
 from ..schema import Schema
 from ..schema.table import RECORD
-from .aggregates.noise import noise_source
+from .aggregates.noise import NOISE_SOURCES
 from .plan.plan import DECLARED, Plan
 
 _NO_ROW = "the number of rows, which is public; no row was read"
@@ -80,7 +80,7 @@ def _lines_names_sources(plan: Plan) -> list[tuple[str, str, str]]:
         return [(_NO_ROW, DECLARED, "the definition of neighbours: tables of the same size")]
     parts = [(draw.line, draw.name, draw.source) for draw in plan.strategy.draws]
     if plan.cut is not None:
-        parts.append((plan.cut.line, plan.cut.part.name, noise_source(plan.cut.part.name)))
+        parts.append((plan.cut.line, plan.cut.part.name, NOISE_SOURCES[plan.cut.part.name]))
     return parts
 
 

@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import Number, fraction_of_one
@@ -60,9 +60,28 @@ def reconciled(raw: Sequence[Fraction], variances: Sequence[float], sums: Sums) 
     parts = {part for partitions in sums.values() for partition in partitions for part in partition}
     roots = [index for index in range(len(raw)) if index not in parts]
     best: dict[int, Fraction] = {}
+
+    def combine(index: int) -> float:
+        """Keeps the best estimate of a number and of all parts below it; gives its variance."""
+        estimates = [(raw[index], variances[index])]
+        for partition in sums.get(index, ()):
+            variance = sum(map(combine, partition))
+            estimates.append((sum((best[part] for part in partition), Fraction(0)), variance))
+        known = next((value for value, variance in estimates if not variance), None)
+        if known is not None:
+            best[index] = known
+            return 0.0
+        weights = [Fraction(1 / variance) for _, variance in estimates]
+        pairs = zip(weights, estimates, strict=True)
+        weighed = sum((weight * value for weight, (value, _) in pairs), Fraction(0))
+        whole = sum(weights, Fraction(0))
+        # numbers of many digits help nobody: how far a value is moved is in its error
+        best[index] = Fraction(_rounded(_FINE * weighed / whole), _FINE)
+        return float(1 / whole)
+
     consistent = [0] * len(raw)
     for root in roots:
-        _combine(root, raw, variances, sums, best)
+        combine(root)
         consistent[root] = max(0, _rounded(best[root]))
     while roots:
         total = roots.pop()
@@ -98,31 +117,6 @@ def shared_out(total: int, wanted: Sequence[Fraction]) -> list[int]:
     return shares
 
 
-def _combine(
-    index: int,
-    raw: Sequence[Fraction],
-    variances: Sequence[float],
-    sums: Sums,
-    best: dict[int, Fraction],
-) -> float:
-    """Adds to `best` the best estimate of a number and of all parts below it; its variance."""
-    estimates = [(raw[index], variances[index])]
-    for partition in sums.get(index, ()):
-        variance = sum(_combine(part, raw, variances, sums, best) for part in partition)
-        estimates.append((sum((best[part] for part in partition), Fraction(0)), variance))
-    known = next((value for value, variance in estimates if not variance), None)
-    if known is not None:
-        best[index] = known
-        return 0.0
-    weights = [Fraction(1 / variance) for _, variance in estimates]
-    pairs = zip(weights, estimates, strict=True)
-    weighed = sum((weight * value for weight, (value, _) in pairs), Fraction(0))
-    whole = sum(weights, Fraction(0))
-    # numbers of many digits help nobody: how far a value is moved is in its error
-    best[index] = Fraction(_rounded(_FINE * weighed / whole), _FINE)
-    return float(1 / whole)
-
-
 def _rounded(number: Fraction) -> int:
     return math.floor(number + _HALF)
 
@@ -156,7 +150,7 @@ def _is_total(total: Plan, part: Plan, schema: Schema, *, first: bool) -> bool:
     whole, split = total.question, part.question
     fewer, more = set(whole.keys), set(split.keys)
     same_rows = (whole.where, whole.persons) == (split.where, split.persons)
-    if total.limits or part.limits or not same_rows or not fewer <= more:
+    if total.truncating or part.truncating or not same_rows or not fewer <= more:
         return False
     if fewer == more and not first:
         return False
@@ -249,13 +243,16 @@ class Consistent(Shown):
             for cell, row in self.raw._rows
         ]
 
+    def _shaped(self, compute: Callable[[str, int], Any]) -> Any:
+        return shaped(self._rows(compute), self.raw.plan.question)
+
     @property
     def value(self) -> Any:
-        return shaped(self._rows(self._plain), self.raw.plan.question)
+        return self._shaped(self._plain)
 
     @property
     def exact(self) -> Any:
-        return shaped(self._rows(self._exact), self.raw.plan.question)
+        return self._shaped(self._exact)
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -270,13 +267,12 @@ class Consistent(Shown):
             value, half = self._exact(alias, cell), self._half(alias, cell, wanted)
             return plain(max(Fraction(0), value - half)), plain(value + half)
 
-        return shaped(self._rows(ends), self.raw.plan.question)
+        return self._shaped(ends)
 
     def half_width(self, level: Number) -> Any:
         """The margin of error at `level`: the raw one, and how far the value was moved."""
         wanted = fraction_of_one(level, "level")
-        rows = self._rows(lambda name, cell: plain(self._half(name, cell, wanted)))
-        return shaped(rows, self.raw.plan.question)
+        return self._shaped(lambda name, cell: plain(self._half(name, cell, wanted)))
 
     def _half(self, alias: str, cell: int, level: Fraction) -> Fraction:
         middle, half = raw_interval(self.raw, self.outputs[alias], cell, level)
@@ -298,21 +294,16 @@ class Consistent(Shown):
         }
 
     def _cells_as_text(self) -> list[list[str]]:
-        names = self.raw.columns
-        header: list[str] = []
-        for name in names:
-            header += [name, "±"] if name in self.steps else [name]
-        body = []
-        for cell, row in self.raw._rows:
-            line: list[str] = []
-            for name in names:
-                if name in self.steps:
-                    half = shortly(float(self._half(name, cell, SHOWN_LEVEL)))
-                    line += [readable(self._exact(name, cell)), half]
-                else:
-                    line.append(str(plain(row[name])))
-            body.append(line)
-        return [header, *body]
+        def shown(name: str, cell: int) -> tuple[str, str]:
+            half = shortly(float(self._half(name, cell, SHOWN_LEVEL)))
+            return readable(self._exact(name, cell)), half
+
+        rows = [
+            chain.from_iterable(v if name in self.steps else [str(v)] for name, v in row.items())
+            for row in self._rows(shown)
+        ]
+        names = ([name, "±"] if name in self.steps else [name] for name in self.raw.columns)
+        return [list(line) for line in (chain.from_iterable(names), *rows)]
 
     def _notes(self) -> list[str]:
         limits = self.raw._limits_as_text
@@ -332,12 +323,15 @@ def make_consistent(answers: Sequence[Answer]) -> list[Consistent]:
     totals = totals_of(plans, answers[0].schema) if answers else {}
     steps: list[dict[str, list[int]]] = [{} for _ in answers]
     for aggregate in dict.fromkeys(one.asked for several in outputs for one in several.values()):
-        _reconcile(aggregate, answers, outputs, totals, steps)
+        same = [
+            {name: output for name, output in several.items() if output.asked == aggregate}
+            for several in outputs
+        ]
+        _reconcile(answers, same, totals, steps)
     return [Consistent(*given) for given in zip(answers, outputs, steps, strict=True)]
 
 
 def _reconcile(
-    aggregate: Aggregate,
     answers: Sequence[Answer],
     outputs: Sequence[dict[str, Counted]],
     totals: dict[int, int],
@@ -345,14 +339,12 @@ def _reconcile(
 ) -> None:
     """Adds to `steps` one count or sum of several answers, made consistent."""
     first: dict[int, int] = {}  # where the cells of an answer begin
-    names: dict[int, list[str]] = {}
     raw: list[Fraction] = []
     variances: list[float] = []
     for number, answer in enumerate(answers):
-        named = [alias for alias, output in outputs[number].items() if output.asked == aggregate]
-        if not named:
+        if not outputs[number]:
             continue
-        output, first[number], names[number] = outputs[number][named[0]], len(raw), named
+        first[number], output = len(raw), next(iter(outputs[number].values()))
         error = output.reading.before_rows(answer.plan.parts, answer.released.rows)
         assert error is not None  # noqa: S101 - known for counts and sums
         for cell in range(answer.plan.cells):
@@ -368,4 +360,4 @@ def _reconcile(
     consistent = reconciled(raw, variances, sums)
     for number, start in first.items():
         own = consistent[start : start + answers[number].plan.cells]
-        steps[number] |= dict.fromkeys(names[number], own)
+        steps[number] |= dict.fromkeys(outputs[number], own)

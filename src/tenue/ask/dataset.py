@@ -8,39 +8,35 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from ..arguments import checked_call
 from ..engine.contract import Engine, Validated
 from ..engine.fingerprint import Stamp
 from ..engine.open import open_engine
 from ..engine.source.location import ledger_places
-from ..errors import InvalidTable, refuse
+from ..errors import InvalidTable, Refused, refuse
 from ..ledger.canonical_text import given_text
 from ..ledger.contract import Ledger
-from ..ledger.fork import InChild
-from ..ledger.locate import NOWHERE, Place, given_ledger
+from ..ledger.fork import Forkable, watch
+from ..ledger.locate import NOWHERE, Place, given_ledger, ledger_place, open_ledger
 from ..ledger.totals import Source
 from ..privacy import checked_neighbours
 from ..schema import Schema
 from ..schema.schema import given_schema
-from ..schema.table import RECORD
-from ..text import paragraphs
+from ..schema.table import RECORD, Budget
+from ..text import many, paragraphs
+from .answer import Earlier
 from .belief.check_prior import unit_in_words
-from .paid_request import Inquiry
-from .session import HOLDER, Session
+from .session import HOLDER, Session, planned, planned_many
 
-K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
-if TYPE_CHECKING:
-    from .answers import Answers
-    from .workload.explain import WorkloadPlan
 
 MOST_PLANS = 512
 """How many plans of single questions a data set keeps."""
@@ -113,7 +109,7 @@ def open_dataset(
     return _open(source, schema, ledger, holder=True)
 
 
-class Dataset:
+class Dataset(Forkable):
     """A protected table, open for sessions of any number of analysts.
 
     Sessions are cheap and may be used from any number of threads at once; the engine measures one
@@ -124,7 +120,7 @@ class Dataset:
     ledger: what was spent.
     opening: what the holder learned by opening the table; None if an analyst opened it.
     name: its name in the ledger.
-    plans, workloads: the plans made so far, of one question and of several, for all analysts.
+    plans, workloads: plan one question, or several; the last plans are kept, for all analysts.
     """
 
     def __init__(
@@ -140,16 +136,16 @@ class Dataset:
         self.opening = opening
         self.name = ledger.known_as(schema.name)
         self.seal = ledger.seal(schema.digest)
-        self.plans: Kept[tuple[str, str], Inquiry[Any]] = Kept(MOST_PLANS)
-        self.workloads: Kept[tuple[str, str], tuple[WorkloadPlan, Inquiry[Answers]]] = Kept(
-            MOST_WORKLOADS
-        )
+        self._opened_at = ledger.length
+        self._validations: tuple[tuple[int, str], ...] | None = None
+        self.plans = lru_cache(MOST_PLANS)(partial(planned, schema, self.seal))
+        self.workloads = lru_cache(MOST_WORKLOADS)(partial(planned_many, schema, self.seal))
         self._engine = engine
         self._reopen = reopen
         self._closed = False
         self._inherited = False
         self._turn = threading.Lock()
-        self._in_child = InChild(self._begin_anew)
+        watch(self)
 
     @property
     def engine(self) -> Engine:
@@ -160,6 +156,23 @@ class Dataset:
             if self._inherited:
                 self._engine, self._inherited = self._opened_anew(), False
             return self._engine
+
+    def earlier(self, sequence: int) -> Earlier | None:
+        """What may have changed since the ledger's entry of a stored answer; None if nothing has.
+
+        Files are known by the digests of the holder's openings. Of a table that is not in files
+        nothing is recorded, so that any answer from before this opening may be of other rows.
+        """
+        if self.engine.files is None:
+            if sequence > self._opened_at:
+                return None
+            return Earlier(self.ledger.written_at(sequence)[:10], known=False)
+        if self._validations is None:
+            self._validations = self.ledger.validations(self.name)
+        before = [digest for at, digest in self._validations if at <= sequence]
+        if not before or before[-1] == self._validations[-1][1]:
+            return None
+        return Earlier(self.ledger.written_at(sequence)[:10], known=True)
 
     def session(self, analyst: str | None = None) -> Session:
         """The table as one analyst sees it, or the holder. Reads no row; closing it closes nothing.
@@ -214,62 +227,14 @@ class Dataset:
         _parents.append(before)
         return engine
 
-    def _begin_anew(self) -> None:
+    def _after_fork_in_child(self) -> None:
         self._turn = threading.Lock()
         self._inherited = True
-        self.plans.begin_anew()
-        self.workloads.begin_anew()
 
 
 def _refuse_holder(analyst: str) -> None:
     if analyst.strip().casefold() == HOLDER:
         raise refuse("ask.analyst-is-holder", analyst=analyst)
-
-
-# -- A bounded cache of plans ----------------------------------------------------------------------
-
-
-class Kept(Generic[K, V]):
-    """At most so many values by their keys, for any number of threads; the least recently used one
-    goes first.
-
-    Example
-        >>> kept = Kept(2)
-        >>> [kept.get(key, lambda key=key: key * 10) for key in (1, 2, 1, 3)]
-        [10, 20, 10, 30]
-        >>> sorted(kept)
-        [1, 3]
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: OrderedDict[K, V] = OrderedDict()
-        self._turn = threading.Lock()
-
-    def get(self, key: K, make: Callable[[], V]) -> V:
-        """The value that is kept under this key, else a new one. No thread waits while one is made;
-        two that make it at once both get the first."""
-        with self._turn:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-        value = make()
-        with self._turn:
-            value = self._values.setdefault(key, value)
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-        return value
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __iter__(self) -> Iterator[K]:
-        with self._turn:
-            return iter(list(self._values))
-
-    def begin_anew(self) -> None:
-        """In a forked child, where the thread that held the lock may be missing."""
-        self._turn = threading.Lock()
 
 
 # -- What the holder learns at an opening; counted from rows, so shown to the holder alone ---------
@@ -284,6 +249,7 @@ class Opening:
         they are missing. Empty if nothing was read now.
     rounded: for each column without a declared grid, how many values have a fraction and count as
         the nearest whole number. Empty likewise.
+    nobodys, rows: how many rows have no unit, and so count in no question, of how many. 0 likewise.
     excess: privileges, besides reading, of the role that reads a table on a server.
     """
 
@@ -292,12 +258,18 @@ class Opening:
     rounded: Mapping[str, int] = field(default_factory=dict)
     excess: tuple[str, ...] = ()
     _types: Mapping[str, str] = field(default_factory=dict)
+    nobodys: int = 0
+    rows: int = 0
+    _unit: str = ""
 
     @classmethod
     def now(cls, schema: Schema, validated: Validated, excess: tuple[str, ...] = ()) -> Opening:
         """For a table that was read from end to end."""
         types = {name: schema.columns[name].type for name in validated.unreadable}
-        return cls(True, dict(validated.unreadable), dict(validated.rounded), excess, types)
+        return cls(
+            *(True, dict(validated.unreadable), dict(validated.rounded), excess, types),
+            *(validated.nobodys, validated.rows, schema.unit),
+        )
 
     def __str__(self) -> str:
         if self.remarks:
@@ -315,6 +287,12 @@ class Opening:
     def remarks(self) -> tuple[str, ...]:
         """What the holder should know, a sentence each; nothing if all is as declared."""
         remarks = []
+        if self.nobodys:
+            remarks.append(
+                f"{self.nobodys:,} of {many(self.rows, 'row')} have no `{self._unit}`: they belong "
+                "to nobody who could be protected, and count in no question, whatever it asks. If "
+                f"they should count, give each of these rows a value of `{self._unit}`."
+            )
         if self.unreadable:
             columns = ", ".join(
                 f"`{name}` {count:,} (no {self._types[name]})"
@@ -357,29 +335,14 @@ def refuse_other_rows(schema: Schema, rows: int) -> None:
 def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Dataset:
     """schema → ledger's place → engine → ledger → validate; a refusal leaves nothing open."""
     described, beside = given_schema(schema)
-    if not described.private:
-        raise refuse("ask.asked-bounds-not-private", name=described.name)
-    if described.budget is None:
-        raise refuse("ask.budget-missing", name=described.name)
+    refuse_unasked(described)
     place = _place(ledger, source, described, beside, holder=holder)
     rows, folder = source if source is not None else described.location, _here()
     # before the ledger: a refusal here must not leave one behind
     engine = _opened(rows, described, holder=holder)
     try:
         books = given_ledger(ledger, place)
-        name = books.known_as(described.name)
-        books.open_dataset(
-            name,
-            described.budget.total,
-            described.budget.per_analyst,
-            neighbours=checked_neighbours(described.neighbours),
-            individual=described.budget.individual,
-            total_delta=described.budget.delta or 0,
-            schema_digest=described.digest,
-            data_version=described.version or "",
-            protocol="" if described.protocol is None else str(described.protocol),
-            unit=unit_in_words(described),
-        )
+        name = open_in(books, described)
         opening = _validated(engine, books, name, described, holder=holder)
     except BaseException:
         engine.close()
@@ -390,6 +353,67 @@ def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Da
 
     # a data frame need not be kept for a child, which could not open it
     return Dataset(described, engine, books, opening, None if engine.files is None else reopen)
+
+
+def refuse_unasked(schema: Schema) -> Budget:
+    """The budget of a table that may be asked; refused if it has none, or bounds from its rows."""
+    if not schema.private:
+        raise refuse("ask.asked-bounds-not-private", name=schema.name)
+    if schema.budget is None:
+        raise refuse("ask.budget-missing", name=schema.name)
+    return schema.budget
+
+
+def open_in(books: Ledger, schema: Schema, *, dry: bool = False) -> str:
+    """Gives the table its budget in a ledger, where it has the returned name.
+
+    dry: whether nothing is written, and only what would be refused is.
+    """
+    budget, name = refuse_unasked(schema), books.known_as(schema.name)
+    books.open_dataset(
+        name,
+        budget.total,
+        budget.per_analyst,
+        neighbours=checked_neighbours(schema.neighbours),
+        individual=budget.individual,
+        total_delta=budget.delta or 0,
+        schema_digest=schema.digest,
+        data_version=schema.version or "",
+        protocol="" if schema.protocol is None else str(schema.protocol),
+        unit=unit_in_words(schema),
+        dry=dry,
+    )
+    return name
+
+
+def spent_before(
+    source: object, schema: Schema, file: Path | None, given: str | os.PathLike[str] | None
+) -> Fraction | None:
+    """What the table has spent in the ledger that opening it would use; None if there is none yet.
+
+    Refused as opening it would be refused. Writes nothing.
+
+    Parameters
+        file: the schema's own, if it has one.
+        given: the ledger's path or address, if one is given.
+    """
+    place = _place(given, source, schema, file, holder=True)
+    where = ledger_place(given, place)
+    if where is None:
+        raise refuse("ledger.no-ledger-location")
+    if isinstance(where, Path) and not where.is_file():
+        if not os.access(where.parent, os.W_OK):
+            raise refuse("ledger.ledger-folder-not-writable", folder=where.parent)
+        return None
+    try:
+        books = open_ledger(where, make=False)
+    except Refused as refusal:
+        if refusal.code == "no-ledger":
+            return None
+        raise
+    with books:
+        name = open_in(books, schema, dry=True)
+        return books.balance(name).spent if name in books.datasets() else Fraction(0)
 
 
 def _here() -> Path | None:

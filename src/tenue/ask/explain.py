@@ -8,8 +8,10 @@ question then says so, and the true answer is about the rounded columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..engine.computed_column import Steps
@@ -89,10 +91,8 @@ def _plan_sets(asked: GroupingSets, schema: Schema, terms: Terms) -> WorkloadPla
         workload = plan_workload(questions, texts, schema, price, terms.minimise, consistent=True)
         return WorkloadPlan(workload, schema, asked, sql)
 
-    price = price_for(
-        terms.epsilon, terms.accuracy, lambda wanted: least_price_of_many(wanted, planned)
-    )
-    return planned(price)
+    least = partial(least_price_of_many, planned=planned)
+    return planned(price_for(terms.epsilon, terms.accuracy, least))
 
 
 def _plan(question: Question, schema: Schema, terms: Terms) -> Plan:
@@ -114,28 +114,23 @@ def _plan(question: Question, schema: Schema, terms: Terms) -> Plan:
         ),
     )
 
-    def make(asked: Question) -> Plan:
+    def make(asked: Question, text: str) -> Plan:
         return make_plan(
-            asked,
-            schema,
-            price,
-            terms.minimise,
-            text if asked is question else render(asked, schema),
+            *(asked, schema, price, terms.minimise, text),
             interval=terms.interval,
             mechanism=terms.mechanism,
             measure_cut=terms.measure_cut,
         )
 
     try:
-        return make(question)
+        return make(question, text)
     except NotPromised:
         if all(aggregate.kind != _KIND for aggregate in question.aggregates()):
             raise
         for power in range(1, _COARSEST):
-            try:
-                return make(coarser(question, schema, 2**power))
-            except NotPromised:
-                continue
+            with suppress(NotPromised):
+                coarse = coarser(question, schema, 2**power)
+                return make(coarse, render(coarse, schema))
         raise
 
 
@@ -203,6 +198,5 @@ def explain_many(
             workload = plan_workload(parsed, texts, schema, price, minimise)
         return WorkloadPlan(workload, schema)
 
-    return planned(
-        price_for(epsilon, accuracy, lambda wanted: least_price_of_many(wanted, planned))
-    )
+    least = partial(least_price_of_many, planned=planned)
+    return planned(price_for(epsilon, accuracy, least))

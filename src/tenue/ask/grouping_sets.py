@@ -7,10 +7,11 @@ and the number of rows is not public anyway.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from operator import methodcaller
 from typing import Any
 
 from ..arguments import Number as Given
@@ -18,13 +19,13 @@ from ..privacy import Certificate
 from ..schema import Schema
 from ..text import exactly, html_table, notes, text_table
 from .aggregates.reading import SHOWN_LEVEL
-from .answer import MOST_SHOWN, Answer
+from .answer import MOST_SHOWN, Answer, Earlier, cost
 from .answers import Answers
 from .cells import Row, Tabular, arranged, as_json
 from .certify import certify_together
 from .paid_request import Inquiry, identity_of, inquire_many
 from .plan.truncation import Limit
-from .question import GroupingOutput, GroupingSets, KeyOutput
+from .question import GroupingOutput, GroupingSets, KeyOutput, Output
 from .workload.explain import WorkloadPlan
 
 _ALL = "(all)"
@@ -39,10 +40,16 @@ class GroupedAnswer(Tabular):
 
     A key is None in rows that are totals over it; GROUPING says the same in numbers.
 
-    question, sql: what was asked.
-    parts: the answer by each set of keys, in the order of the question, before HAVING, ORDER BY and
-        LIMIT; `parts.covariance` and `parts.combine` are about these.
-    certificate: what is promised.
+    Attributes
+        question, sql: what was asked.
+        parts: the answer by each set of keys, in the order of the question, before HAVING, ORDER BY
+            and LIMIT; `parts.covariance` and `parts.combine` are about these.
+        value: a dict by alias for each row: ints, or the doubles nearest to exact values.
+        exact, raw, too_noisy, expected_error, interval, rank_error, columns, limits, caveats,
+            earlier: as of an `Answer`.
+        price: the epsilon debited for all tables together; 0 if it was answered before.
+        certificate: what is promised.
+        replayed: whether it is a stored answer.
     """
 
     question: GroupingSets
@@ -54,7 +61,13 @@ class GroupedAnswer(Tabular):
     def _order(self) -> list[int]:
         """The rows that are shown, by their numbers before HAVING, ORDER BY and LIMIT."""
         rows: list[Row] = list(enumerate(self._merged(lambda part: part.exact)))
-        return [number for number, _ in arranged(rows, self.question)]
+        cells = [(part, cell) for part in self.parts for cell, _ in part._rows]
+
+        def too_noisy(number: int, alias: str) -> bool:
+            part, cell = cells[number]
+            return part._is_too_noisy(cell, alias)
+
+        return [number for number, _ in arranged(rows, self.question, too_noisy)]
 
     def _merged(self, read: Callable[[Answer], Any]) -> list[dict[str, Any]]:
         """The rows of all parts, with what `read` gives of each part in the shape of its value."""
@@ -70,46 +83,56 @@ class GroupedAnswer(Tabular):
 
     @property
     def value(self) -> Any:
-        """A dict by alias for each row: ints, or the doubles nearest to exact values."""
         return self._shown(lambda part: part.value)
 
     @property
     def exact(self) -> Any:
-        """The same with exact Fractions."""
         return self._shown(lambda part: part.exact)
 
+    @property
+    def raw(self) -> Any:
+        return self._shown(lambda part: part.raw)
+
+    @property
+    def too_noisy(self) -> Any:
+        return self._shown(lambda part: part.too_noisy)
+
     def interval(self, level: Given) -> Any:
-        """A confidence interval for each value; as `Answer.interval`."""
         return self._shown(lambda part: part.interval(level))
 
     @property
     def expected_error(self) -> Any:
-        """The mean absolute error of each value; None where unknown."""
         return self._shown(lambda part: part.expected_error)
 
     def rank_error(self, level: Given) -> Any:
-        """By how many ranks each value with a rank is off at most; as `Answer.rank_error`."""
         return self._shown(lambda part: part.rank_error(level))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the answer's columns, in the order asked."""
         return tuple(output.alias for output in self.question.outputs)
 
     @property
     def price(self) -> Fraction:
-        """The epsilon debited for all tables together; 0 if it was answered before."""
         return self.parts.price
 
     @property
     def replayed(self) -> bool:
-        """Whether it is a stored answer."""
         return self.parts[0].replayed
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The contribution limits that may have truncated the answer: no ± covers that."""
         return tuple(dict.fromkeys(limit for part in self.parts for limit in part.limits))
+
+    def _of_earlier_rows(self, earlier: Earlier) -> GroupedAnswer:
+        return replace(self, parts=self.parts._of_earlier_rows(earlier))
+
+    @property
+    def earlier(self) -> Earlier | None:
+        return self.parts[0].earlier
+
+    @property
+    def caveats(self) -> list[str]:
+        return list(dict.fromkeys(one for part in self.parts for one in part.caveats))
 
     # -- other shapes --------------------------------------------------------------------------
 
@@ -117,10 +140,37 @@ class GroupedAnswer(Tabular):
         rows = self.value
         return {name: [row[name] for row in rows] for name in self.columns}
 
+    def _table_with_ends(self, level: Given) -> dict[str, list[Any]]:
+        table, ends, noisy = self._table(), self.interval(level), self.too_noisy
+        made: dict[str, list[Any]] = {}
+
+        def add(name: str, column: list[Any]) -> None:
+            while name in table or name in made:
+                name += "_"
+            made[name] = column
+
+        for output in self.question.outputs:
+            made[output.alias] = table[output.alias]
+            if not isinstance(output, Output):
+                continue
+            pairs = [row[output.alias] for row in ends]
+            for side, end in enumerate(("low", "high")):
+                add(
+                    f"{output.alias}_{end}",
+                    [None if pair is None else pair[side] for pair in pairs],
+                )
+            if any(part._may_be_too_noisy(output.alias) for part in self.parts):
+                add(f"{output.alias}_too_noisy", [row[output.alias] for row in noisy])
+        return made
+
+    def _source(self) -> str:
+        return f"{self.sql}; {self._cost('epsilon ')}"
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "question": self.sql,
             "value": as_json(self.value),
+            **self._marks(),
             "interval_95": as_json(self.interval(SHOWN_LEVEL)),
             "expected_error": as_json(self.expected_error),
             "rank_95": as_json(self.rank_error(SHOWN_LEVEL)),
@@ -128,9 +178,16 @@ class GroupedAnswer(Tabular):
             "price": exactly(self.price),
             "saved": self.parts.saved,
             "replayed": self.replayed,
+            **({} if self.earlier is None else {"earlier": self.earlier.to_dict()}),
             "mechanisms": [part.plan.chosen.mechanism for part in self.parts],
             "certificate": self.certificate.to_dict(),
         }
+
+    def _marks(self) -> dict[str, Any]:
+        """As of an `Answer`."""
+        marks = [part._marks() for part in self.parts]
+        names = dict.fromkeys(name for one in marks for name in one)
+        return {name: as_json(self._shown(methodcaller("_marked", name))) for name in names}
 
     def _cells_as_text(self, most: int | None = None) -> list[list[str]]:
         """The header and the first rows people see: each value with its 95 % margin of error."""
@@ -152,19 +209,27 @@ class GroupedAnswer(Tabular):
             body.append(shown)
         return [header or list(self.columns), *body]
 
-    def _notes(self, word: str) -> list[str]:
-        *texts, last = dict.fromkeys(note for part in self.parts for note in part._notes(False))
-        costs = dict.fromkeys(part._cost(word) for part in self.parts)
-        return [*texts, "\n".join([last, *costs])]
+    def _notes(self, word: str, lines: Sequence[Sequence[str]]) -> list[str]:
+        *texts, last = dict.fromkeys(note for part in self.parts for note in part._notes(()))
+        texts += dict.fromkeys(note for part in self.parts for note in part._remarks_on(lines))
+        return [*texts, f"{last}\n{self._cost(word)}"]
+
+    def _cost(self, word: str) -> str:
+        """The price of all tables, once."""
+        mechanisms = "; ".join(dict.fromkeys(part.plan.chosen.mechanism for part in self.parts))
+        together = f" for {len(self.parts)} answers together" if len(self.parts) > 1 else ""
+        return cost(f"{word}{exactly(self.price)}{together}", mechanisms, self.replayed)
 
     def __str__(self) -> str:
-        lines = text_table(self._cells_as_text(MOST_SHOWN))
+        table = self._cells_as_text(MOST_SHOWN)
+        lines = text_table(table)
         if len(self._order) > MOST_SHOWN:
             lines.append(f"… and {len(self._order) - MOST_SHOWN:,} rows more")
-        return "\n".join([*lines, *notes(self._notes("epsilon "))])
+        return "\n".join([*lines, *notes(self._notes("epsilon ", table[1:]))])
 
     def _repr_html_(self) -> str:
-        return html_table(self._cells_as_text(), after=self._notes("ε = "))
+        table = self._cells_as_text()
+        return html_table(table, after=self._notes("ε = ", table[1:]))
 
 
 def inquire_sets(plan: WorkloadPlan, schema: Schema, seal: str = "") -> Inquiry[GroupedAnswer]:

@@ -33,13 +33,12 @@ from ..privacy.loss import EpsilonDelta
 from ..schema import Column, Named, Number, Schema
 from ..schema.table import RECORD
 from ..text import exactly, html_table, notes, plain, readable, shortly, text_table
-from ..version import LAYOUT
 from .aggregates.reading import SHOWN_LEVEL
 from .aggregates.strategy import split
-from .answer import Answer
+from .answer import Answer, Earlier
 from .cells import Shown
 from .certify import DOES_NOT_PROMISE, assumptions_of
-from .paid_request import Inquiry, affordable, identity_of
+from .paid_request import Inquiry, affordable, identity_under
 from .plan.planner import make_plan
 from .question import Aggregate, Output, Question
 from .sql.constant import sql_name
@@ -277,6 +276,10 @@ class Suggestion(Shown):
     certificate: Certificate
     price: Fraction
     replayed: bool = False
+    earlier: Earlier | None = None
+
+    def _of_earlier_rows(self, earlier: Earlier) -> Suggestion:
+        return replace(self, earlier=earlier)
 
     @property
     def quantiles(self) -> tuple[Fraction, ...]:
@@ -410,6 +413,7 @@ class Suggestion(Shown):
             "unknown": _UNKNOWN,
             "price": exactly(self.price),
             "replayed": self.replayed,
+            **({} if self.earlier is None else {"earlier": self.earlier.to_dict()}),
             "certificate": self.certificate.to_dict(),
         }
 
@@ -437,6 +441,7 @@ class Suggestion(Shown):
             stated.append(f"bounds_per_unit = [{ends}] for {self.column}")
         paid = "answered before, no charge" if self.replayed else f"epsilon {exactly(self.price)}"
         return [
+            *([] if self.earlier is None else [str(self.earlier)]),
             f"Recommended, so that nothing of about {share} of persons is truncated: "
             f"{'; '.join(stated)}.",
             f"A column is for that share of persons, give or take "
@@ -509,9 +514,7 @@ def inquire_limits(
 
     return Inquiry(
         price=plan.price,
-        identity=identity_of(
-            *("suggest_limits", plan.written, str(LAYOUT), schema.digest, schema.version or "")
-        ),
+        identity=identity_under(schema, "suggest_limits", plan.written),
         asked=_asked(plan),
         draw=draw,
         read=read,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 from ..arguments import Number, exact, flag, law_epsilon
 from ..engine.contract import Engine
 from ..errors import refuse
+from ..noise.criterion import Minimise as OfLaw
 from ..privacy import Neighbours
 from ..privacy.loss import SMALLEST, EpsilonDelta, Loss
 from ..schema import Schema
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     from .workload.plan import Workload
 
 
+Minimise = OfLaw | Literal["mean"]
+"""Which error is made least; "mean" only of several questions."""
+Accuracy = tuple[Literal["interval", "mean-interval"], Number, Number]
+"""("interval", level, reach): a margin of error of `reach` at this level of confidence;
+"mean-interval" only of several questions."""
 OF_MANY = ("epsilon", "minimise", "accuracy")
 """The terms on which several questions are asked together."""
-ONLY_ASKED = ("individual",)
-"""The terms that `explain` does not take."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +41,8 @@ class Terms:
     """The arguments of `ask` and `explain` beside the question; see `Session.ask`."""
 
     epsilon: Number | None = None
-    minimise: object = "variance"
-    accuracy: object = None
+    minimise: Minimise = "variance"
+    accuracy: Accuracy | None = None
     prior: Any = None
     delta: Number | None = None
     interval: Number | None = None
@@ -128,20 +132,21 @@ def identity_of(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
+def identity_under(schema: Schema, *parts: str) -> str:
+    """The same of parts that are read under a schema, and stored as this release of Tenue does."""
+    return identity_of(*parts, str(LAYOUT), schema.digest, schema.version or "")
+
+
 def plan_identity(plan: Plan, schema: Schema) -> str:
     """A digest of all that decides an answer and how it is read: an answer is never read as
     another's."""
-    return identity_of(
-        plan.question.canonical,
-        str(plan.price.units),
-        str(plan.criterion),
-        plan.chosen.mechanism,
-        *(() if plan.interval is None else (f"interval {exactly(plan.interval)}",)),
-        *(() if plan.cut is None else (f"measure_cut {plan.cut.price.units}",)),
-        str(LAYOUT),
-        schema.digest,
-        schema.version or "",
-    )
+    price, mechanism = str(plan.price.units), plan.chosen.mechanism
+    parts = [plan.question.canonical, price, str(plan.criterion), mechanism]
+    if plan.interval is not None:
+        parts.append(f"interval {exactly(plan.interval)}")
+    if plan.cut is not None:
+        parts.append(f"measure_cut {plan.cut.price.units}")
+    return identity_under(schema, *parts)
 
 
 def check_draws(plan: Plan) -> None:
@@ -157,8 +162,8 @@ def inquire(plan: Plan, schema: Schema, seal: str = "") -> Inquiry[Answer]:
 
     def read(stored: bytes, replayed: bool) -> Answer:
         price = Fraction(0) if replayed else plan.epsilon
-        released = Released.from_bytes(stored)
-        return answer_of(plan, schema, released, price, replayed=replayed, seal=seal)
+        released, certificate = Released.from_bytes(stored), certify(plan, schema, seal)
+        return Answer(plan, schema, released, certificate, price, replayed)
 
     return Inquiry(
         price=plan.price,
@@ -190,11 +195,10 @@ def inquire_many(workload: Workload, schema: Schema, seal: str = "") -> Inquiry[
         released = ReleasedMany.from_bytes(stored)
         cells = estimated(workload, released.blocks)
         answers = [
-            answer_of(
-                *(plan, schema, released.apart[number] or Released(cells[number]), price),
-                replayed=replayed,
+            Answer(
+                *(plan, schema, released.apart[number] or Released(cells[number])),
+                *(certify(plan, schema, seal), price, replayed),
                 together=len(plans),
-                seal=seal,
             )
             for number, plan in enumerate(plans)
         ]
@@ -211,26 +215,4 @@ def inquire_many(workload: Workload, schema: Schema, seal: str = "") -> Inquiry[
         read=read,
         check=check,
         public=ReleasedMany((), (Released(((),)),) * len(plans)).to_bytes(),
-    )
-
-
-def answer_of(
-    plan: Plan,
-    schema: Schema,
-    released: Released,
-    price: Fraction,
-    *,
-    replayed: bool,
-    together: int = 1,
-    seal: str = "",
-) -> Answer:
-    """The answer that follows from the released numbers, with its certificate."""
-    return Answer(
-        plan=plan,
-        schema=schema,
-        released=released,
-        certificate=certify(plan, schema, seal),
-        price=price,
-        replayed=replayed,
-        together=together,
     )

@@ -6,10 +6,11 @@ for the ledger's cache.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import chain
 from math import prod
 from typing import Literal
 
@@ -90,7 +91,73 @@ class Applied:
     number: Fraction
 
 
-Expression = Aggregate | Constant | Arithmetic | Applied
+OverFunction = Literal[
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "lag",
+    "lead",
+    "first_value",
+    "rank",
+    "dense_rank",
+    "row_number",
+]
+
+
+@dataclass(frozen=True)
+class Over:
+    """A window over the groups of the answer: post-processing.
+
+    It sees all declared groups, before HAVING and LIMIT.
+
+    function: sum, avg, min, max of the answers of some groups; lag, lead, first_value: the answer
+        of one other group; rank, dense_rank, row_number: the place of the group.
+    of: what is asked of each group; None for its place.
+    by: PARTITION BY. order: ORDER BY, keys or expressions, and whether they descend.
+    rows: how many groups before and after are in the window, None for all; where it is None as a
+        whole: all groups, with an order up to this one and those that are sorted alike.
+    offset: how many groups LAG and LEAD are away.
+    """
+
+    function: OverFunction
+    of: Expression | None = None
+    by: tuple[Key, ...] = ()
+    order: tuple[tuple[Key | Expression, bool], ...] = ()
+    rows: tuple[int | None, int | None] | None = None
+    offset: int = 1
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys that it names."""
+        return (*self.by, *(one for one, _ in self.order if not isinstance(one, Expression)))
+
+
+Expression = Aggregate | Constant | Arithmetic | Applied | Over
+
+
+def parts_of(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions that it is computed from."""
+    if isinstance(expression, Arithmetic):
+        return expression.left, expression.right
+    if isinstance(expression, Applied):
+        return (expression.of,)
+    if isinstance(expression, Over):
+        of = () if expression.of is None else (expression.of,)
+        return (*of, *(one for one, _ in expression.order if isinstance(one, Expression)))
+    return ()
+
+
+def windows_in(expression: Expression) -> list[Over]:
+    """The windows of an expression, from left to right."""
+    own = [expression] if isinstance(expression, Over) else []
+    return own + [found for part in parts_of(expression) for found in windows_in(part)]
+
+
+def aggregates_in(expression: Expression) -> list[Aggregate]:
+    """The aggregates of an expression, from left to right."""
+    own = [expression] if isinstance(expression, Aggregate) else []
+    return own + [found for part in parts_of(expression) for found in aggregates_in(part)]
 
 
 @dataclass(frozen=True)
@@ -200,28 +267,16 @@ class Question:
         """One text for one meaning."""
         return repr(self)
 
-    @property
-    def digest(self) -> str:
-        """A short name for the ledger."""
-        return hashlib.sha256(self.canonical.encode()).hexdigest()
-
     def aggregates(self) -> tuple[Aggregate, ...]:
         """The different aggregates, in the order they first appear."""
-        aggregates: dict[Aggregate, None] = {}
+        asked = (aggregates_in(o.expression) for o in self.outputs if isinstance(o, Output))
+        return tuple(dict.fromkeys(chain.from_iterable(asked)))
 
-        def walk(expression: Expression) -> None:
-            if isinstance(expression, Aggregate):
-                aggregates[expression] = None
-            elif isinstance(expression, Arithmetic):
-                walk(expression.left)
-                walk(expression.right)
-            elif isinstance(expression, Applied):
-                walk(expression.of)
-
-        for output in self.outputs:
-            if isinstance(output, Output):
-                walk(output.expression)
-        return tuple(aggregates)
+    @cached_property
+    def windows(self) -> tuple[Over, ...]:
+        """The windows over its groups."""
+        asked = (windows_in(o.expression) for o in self.outputs if isinstance(o, Output))
+        return tuple(chain.from_iterable(asked))
 
     def with_aggregates(self, change: Callable[[Aggregate], Aggregate]) -> Question:
         """The same question of other aggregates, which `change` gives for each."""
@@ -233,6 +288,13 @@ class Question:
                 return replace(expression, left=walk(expression.left), right=walk(expression.right))
             if isinstance(expression, Applied):
                 return replace(expression, of=walk(expression.of))
+            if isinstance(expression, Over):
+                order = tuple(
+                    (walk(one) if isinstance(one, Expression) else one, descending)
+                    for one, descending in expression.order
+                )
+                of = None if expression.of is None else walk(expression.of)
+                return replace(expression, of=of, order=order)
             return expression
 
         outputs = tuple(
@@ -288,11 +350,6 @@ class GroupingSets:
         """One text for one meaning."""
         return repr(self)
 
-    @property
-    def digest(self) -> str:
-        """A short name for the ledger."""
-        return hashlib.sha256(self.canonical.encode()).hexdigest()
-
     def parts(self) -> tuple[Question, ...]:
         """The question of each table."""
         return tuple(self._part(grouped) for grouped in self.sets)
@@ -327,12 +384,9 @@ def used_columns(
                 use(inner)
             used[computed.name] = computed
 
-    for aggregate in question.aggregates():
-        use(aggregate.column)
-        use(aggregate.other)
-    for key in question.keys:
-        use(key.column)
-    for name in () if question.where is None else columns_in(question.where):
+    asked = [name for a in question.aggregates() for name in (a.column, a.other)]
+    keys = [key.column for key in question.keys]
+    for name in (*asked, *keys, *(() if question.where is None else columns_in(question.where))):
         use(name)
     return tuple(used.values())
 

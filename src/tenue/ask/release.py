@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.computed_column import Computed
-from ..engine.contract import Engine, Profile
+from ..engine.contract import Cells, Engine, Profile, Profiles
 from ..engine.request import CellKey, Group, Measure, RankRequest, Request, Window
 from ..mechanism.additive_noise import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
@@ -226,7 +226,7 @@ class _Rows:
         windows: tuple[Window, ...],
         keys: tuple[CellKey, ...],
         computed: tuple[Computed, ...] = (),
-    ) -> Mapping[tuple[int, ...], Profile]:
+    ) -> Profiles:
         asked = self._request
         return self._engine.ranks(
             RankRequest(
@@ -238,8 +238,7 @@ class _Rows:
 
     def votes(self, column: str, categories: int) -> list[list[int]]:
         if column not in self._votes:
-            keys = (*self._request.keys, Group(column, categories))
-            rows = self._engine.measure(self._by_value(keys))
+            rows = self._by_value(Group(column, categories))
             self._votes[column] = [
                 [rows.get((*cell, number), (0,))[0] for number in range(categories)]
                 for cell in self.cells
@@ -248,19 +247,19 @@ class _Rows:
 
     def distinct(self, column: str) -> list[int]:
         if column not in self._distinct:
-            keys = (*self._request.keys, every_value(self._columns[column]))
-            rows = self._engine.measure(self._by_value(keys))
+            rows = self._by_value(every_value(self._columns[column]))
             counts = Counter(cell[:-1] for cell, (count,) in rows.items() if count)
             self._distinct[column] = [counts[cell] for cell in self.cells]
         return self._distinct[column]
 
-    def _by_value(self, keys: tuple[CellKey, ...]) -> Request:
-        """The request for the rows in each cell of the keys, the last of which is a value."""
-        people = self._request.people
+    def _by_value(self, value: CellKey) -> Cells:
+        """How many rows are in each cell of the keys and have each value."""
+        keys, people = (*self._request.keys, value), self._request.people
         if people is not None:
             # a limit of groups would drop values; the price is by rows alone
             people = replace(people, groups=None)
-        return replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
+        rows = replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
+        return self._engine.measure(rows)
 
     def overall(self, computed: Computed, window: Window) -> Profile:
         return self._profiles(computed.name, (window,), (), (computed,)).get((), _NOBODY)

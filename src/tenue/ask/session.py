@@ -9,21 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..arguments import Number, checked_call, flag
-from ..engine.contract import FAULT, Engine
+from ..engine.contract import CHANGED, Engine
 from ..errors import EngineFault, Fault, Refused, refuse
 from ..ledger.canonical_text import given_text
 from ..ledger.composition import charge
 from ..ledger.results import Balance
 from ..privacy import checked_neighbours
+from ..schema import Schema
 from ..text import paragraphs
 from .answer import Answer
 from .answers import Answers
 from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, explain_many, plan_select
-from .paid_request import Inquiry, Terms, inquire, inquire_many
+from .paid_request import (
+    Accuracy,
+    Inquiry,
+    Minimise,
+    Terms,
+    inquire,
+    inquire_many,
+)
 from .plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -39,6 +48,38 @@ T = TypeVar("T")
 
 HOLDER = "holder"
 _CLOSED = "The session is closed: open the table again with tn.protect."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, or several, with its terms, by which its plan is found again.
+
+    written: all of it as text: equal numbers of different types are different terms.
+    """
+
+    written: str
+    question: Any = field(compare=False)
+    terms: tuple[Any, ...] = field(compare=False)
+
+    @classmethod
+    def of(cls, question: Any, *terms: Any) -> Self:
+        return cls(repr((question, terms)), question, terms)
+
+
+def planned(schema: Schema, seal: str, asked: Asked) -> Inquiry[Any]:
+    """read → plan, from the schema alone."""
+    plan = plan_select(asked.question, schema, *asked.terms)
+    if isinstance(plan, Plan):
+        return inquire(plan, schema, seal)
+    from .grouping_sets import inquire_sets
+
+    return inquire_sets(plan, schema, seal)
+
+
+def planned_many(schema: Schema, seal: str, asked: Asked) -> tuple[WorkloadPlan, Inquiry[Answers]]:
+    """The same for several questions at one price."""
+    plan = explain_many(asked.question, schema, *asked.terms)
+    return plan, inquire_many(plan.workload, schema, seal)
 
 
 class Session:
@@ -84,8 +125,8 @@ class Session:
         sql: str,
         *,
         epsilon: Number | None = None,
-        minimise: object = "variance",
-        accuracy: object = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
         prior: Any = None,
         interval: Number | None = None,
         mechanism: str | None = None,
@@ -103,8 +144,8 @@ class Session:
         sql: str,
         *,
         epsilon: Number | None = None,
-        minimise: object = "variance",
-        accuracy: object = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
         key: str | None = None,
         fresh: bool = False,
         individual: bool = False,
@@ -153,7 +194,7 @@ class Session:
             holder = self.analyst == HOLDER
             one = inquire_individually(sql, self.schema, terms, holder=holder, seal=self._seal)
             return self._settled(one, key, fresh)
-        inquiry: Inquiry[Answer | GroupedAnswer] = self._planned(sql, terms)
+        inquiry: Inquiry[Answer | GroupedAnswer] = self._dataset.plans(Asked.of(sql, terms))
         return self._settled(inquiry, key, fresh)
 
     @checked_call
@@ -162,13 +203,13 @@ class Session:
         questions: Sequence[str] | Declared,
         *,
         epsilon: Number | None = None,
-        minimise: object = "variance",
-        accuracy: object = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
     ) -> WorkloadPlan:
         """Every way to answer several questions at one price, with the mean and the largest error,
         and the price of each answer alone. Reads no rows, costs nothing. As in `ask_many`."""
         allow_without_protocol(self.schema, "explain_many")
-        return self._planned_many(questions, epsilon, minimise, accuracy)[0]
+        return self._dataset.workloads(Asked.of(questions, epsilon, minimise, accuracy))[0]
 
     @checked_call
     def ask_many(
@@ -176,8 +217,8 @@ class Session:
         questions: Sequence[str] | Declared,
         *,
         epsilon: Number | None = None,
-        minimise: object = "variance",
-        accuracy: object = None,
+        minimise: Minimise = "variance",
+        accuracy: Accuracy | None = None,
         key: str | None = None,
         fresh: bool = False,
     ) -> Answers:
@@ -198,8 +239,7 @@ class Session:
             key, fresh: as in `ask`.
         """
         allow_without_protocol(self.schema, "ask_many")
-
-        wanted = self._planned_many(questions, epsilon, minimise, accuracy)[1]
+        wanted = self._dataset.workloads(Asked.of(questions, epsilon, minimise, accuracy))[1]
         return self._settled(wanted, key, fresh)
 
     @checked_call
@@ -257,30 +297,6 @@ class Session:
         answer = self.ask(question_of(self.schema, column), epsilon=epsilon, key=key, fresh=fresh)
         return suggest(self.schema, column, answer)  # type: ignore[arg-type]
 
-    def _planned(self, sql: str, terms: Terms) -> Inquiry[Any]:
-        """read → plan, from the schema alone; kept for the next time it is asked."""
-
-        def make() -> Inquiry[Any]:
-            plan = plan_select(sql, self.schema, terms)
-            if isinstance(plan, Plan):
-                return inquire(plan, self.schema, self._seal)
-            from .grouping_sets import inquire_sets
-
-            return inquire_sets(plan, self.schema, self._seal)
-
-        return self._dataset.plans.get((sql, repr(terms)), make)
-
-    def _planned_many(
-        self, questions: Sequence[str] | Declared, *terms: Any
-    ) -> tuple[WorkloadPlan, Inquiry[Answers]]:
-        """The same for several questions at one price."""
-
-        def make() -> tuple[WorkloadPlan, Inquiry[Answers]]:
-            plan = explain_many(questions, self.schema, *terms)
-            return plan, inquire_many(plan.workload, self.schema, self._seal)
-
-        return self._dataset.workloads.get((repr(questions), repr(terms)), make)
-
     def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:
         """look up → pay → draw → store → read: the one path of everything that has a price.
 
@@ -295,7 +311,7 @@ class Session:
         stored = ledger.cached(name, wanted.identity)
         known = key is not None and ledger.has_key(name, self.analyst, key)
         if stored is not None and not fresh and not known:
-            return wanted.read(stored, True)
+            return self._read_again(wanted, stored, ledger.cached_at(name, wanted.identity))
         wanted.check()
         if not _files_unchanged(engine):
             raise refuse("ask.table-changed")
@@ -315,17 +331,23 @@ class Session:
                 asked=wanted.asked,
             )
         if reservation.answer is not None:
-            return wanted.read(reservation.answer, True)
+            return self._read_again(wanted, reservation.answer, reservation.sequence)
         try:
             drawn = wanted.draw(engine)
             if not _files_unchanged(engine):
-                raise EngineFault(FAULT)  # the rows may come from either file
+                raise EngineFault(CHANGED)  # the rows may come from either file
             ledger.commit(reservation, drawn)
         except BaseException:
             with suppress(Refused, Fault):  # the first failure is the one to report
                 ledger.abandon(reservation, "no answer")
             raise
         return wanted.read(drawn, False)
+
+    def _read_again(self, wanted: Inquiry[T], stored: bytes, sequence: int | None) -> T:
+        """A stored answer, by the ledger's entry; it says whether it is of earlier rows."""
+        answer: Any = wanted.read(stored, True)
+        earlier = None if sequence is None else self._dataset.earlier(sequence)
+        return answer if earlier is None else answer._of_earlier_rows(earlier)  # type: ignore[no-any-return]
 
     def _budget_if_open(self) -> Balance | None:
         with suppress(Refused):

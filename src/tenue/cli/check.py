@@ -10,15 +10,20 @@ from typing import Annotated, Any
 from ..errors import refuse
 from ..text import hanging
 from .messages import spoken
-from .options import AsJson, Confidential, QuasiIdentifiers, columns_in
+from .options import AsJson, Confidential, QuasiIdentifiers, columns_in, table_and_schema
 from .parser import Argument, Option, conclude
 
-_REQUIRED = ("k", "l", "t")
+_REQUIRED = ("k", "l", "t", "alpha", "c", "beta", "risk")
+_LEAST = ("k", "l")
 
 
 def check(
     table: Annotated[
-        str, Argument("A CSV or Parquet file, made by anyone, or the address of a table.")
+        str,
+        Argument(
+            "A CSV or Parquet file, made by anyone, the folder of a release, the address of a "
+            "table, or a schema that names it."
+        ),
     ],
     schema: Annotated[Path | None, Option("The schema that states roles, types and unit.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
@@ -32,8 +37,17 @@ def check(
     require: Annotated[
         str | None,
         Option(
-            "Exit with 3 unless k and l are at least, and t is at most: k=5,l=2,t=0.3",
+            help="Exit with 3 unless k and l are at least, and t, alpha, beta and risk at most: "
+            "k=5,l=2,t=0.3. With l also c, for recursive (c, l)-diversity: c=3,l=2.",
             value="LIMITS",
+        ),
+    ] = None,
+    sampling_fraction: Annotated[
+        str | None,
+        Option(
+            help="The share of a population that the table is a sample of, such as 0.01: also "
+            "estimate population uniques and individual risk.",
+            value="SHARE",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -46,9 +60,16 @@ def check(
             --confidential illness --require k=5,l=2
     """
     from ..evaluate import check as measured
+    from ..schema import Schema
 
     required = _requirements(require)  # k=5 is how it is typed: no option of that name
+    given, schema = table_and_schema(table, schema)
     with spoken():
+        if given is None and schema is not None:
+            given = Schema.load(schema).location
+        if given is None:
+            raise refuse("cli.source-missing")
+        table = given
         _check_file(table)
         found = measured(
             table,
@@ -56,6 +77,7 @@ def check(
             quasi_identifiers=columns_in(quasi_identifiers),
             confidential=columns_in(confidential),
             unit=unit,
+            sampling_fraction=sampling_fraction,
         )
         unmet = found.unmet(**required) if required else ()
     if as_json:
@@ -82,7 +104,7 @@ def _verdict(required: dict[str, Any], unmet: Sequence[str]) -> str:
     if unmet:
         return "".join(hanging(f"NOT MET: {text}") + "\n" for text in unmet) + "\n"
     limits = [
-        f"{name} at {'most' if name == 't' else 'least'} {required[name]}" for name in required
+        f"{name} at {'least' if name in _LEAST else 'most'} {required[name]}" for name in required
     ]
     return f"Met: {', '.join(limits)}.\n\n" if limits else ""
 

@@ -40,6 +40,7 @@ def init(
     Example
         tenue init census.csv --for publish
     """
+    from ..engine.duckdb.profile import MOST_CATEGORIES
     from ..engine.open import describe_table
     from ..schema import BLANK, draft
 
@@ -56,15 +57,19 @@ def init(
         raise refuse("cli.schema-not-writable", target=target) from None
     blanks = text.partition("[table]")[2].count(f'"{BLANK}"')
     identifiers = [column.name for column in columns if column.type == "identifier"]
+    many = [column.name for column in columns if column.many]
     marks = {column.name: list(column.marks) for column in columns if column.marks}
     if as_json:
         found = {"schema": str(target), "columns": len(columns), "blanks": blanks}
-        say(json.dumps({**found, "identifiers": identifiers, "missing": marks}))
+        more = {"identifiers": identifiers, "many_texts": many, "missing": marks}
+        say(json.dumps({**found, **more}))
         return
     say(f"Wrote {target} with {len(columns)} columns.")
     if identifiers:
         names = ", ".join(identifiers)
         say(f"Declared as identifiers: {names}. Correct those that do not identify a person.")
+    if many:
+        say(f"More than {MOST_CATEGORIES} different texts, so no categories: {', '.join(many)}.")
     if marks:
         say(f"Missing-value markers were found in: {', '.join(marks)}. Check them in the schema.")
     if bounds_from_data:
@@ -119,4 +124,5 @@ def _drafted(column: Any) -> Any:
         bounds=bounds,
         categories=column.categories,
         marks=column.marks,
+        many=column.many,
     )

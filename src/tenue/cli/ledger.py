@@ -38,23 +38,35 @@ def show(
     last: Annotated[int, Option("How many of the latest questions to show.", least=0)] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show what was spent and what remains. For every data set, with the latest questions.
+    """Show what was spent, what remains, and every release. Releases with date, method and folder;
+    for every data set, with the latest questions.
 
     Example
         tenue ledger show census.ledger --last 20
     """
-    from ..ledger.results import debits
+    from ..ledger.results import debits, released
 
     with _opened(path) as ledger:
         balances = [ledger.balance(name) for name in ledger.datasets()]
-        paid = debits(ledger.entries())
+        entries = list(ledger.entries())
+    paid, releases = debits(entries), released(entries)
     shown = paid[len(paid) - last :] if last < len(paid) else paid
     if as_json:
         questions = [_as_line(debit) for debit in shown]
-        found = {"datasets": [_as_dict(b) for b in balances], "questions": questions}
+        left = [{"entry": one.sequence, **_of_release(one)} for one in releases]
+        balanced = [balance_as_dict(b) for b in balances]
+        found = {"datasets": balanced, "questions": questions, "releases": left}
         say(json.dumps(found))
         return
     say("\n".join(str(balance) for balance in balances) or "No data set yet.")
+    if releases:
+        say("\nReleases:")
+    for one in releases:
+        end = " (never left)" if one.withdrawn else ""
+        end += " (although the table had been released before)" if one.override else ""
+        say(hanging(f"{one.time[:16]}  {one.dataset}  {one.method}{end}", "  "))
+        if not one.withdrawn:
+            say(hanging(", ".join(one.places) or "in no folder that the ledger knows", "    "))
     if shown:
         most = f"the last {len(shown)} of {len(paid)}" if len(shown) < len(paid) else "all"
         say(f"\nPaid for ({most}):")
@@ -143,7 +155,13 @@ def _as_line(debit: Any) -> dict[str, Any]:
     return {"entry": fields.pop("sequence"), **fields}
 
 
-def _as_dict(balance: Any) -> dict[str, Any]:
+def _of_release(one: Any) -> dict[str, Any]:
+    facts = dict(vars(one))
+    del facts["sequence"]
+    return facts | {"places": list(one.places)}
+
+
+def balance_as_dict(balance: Any) -> dict[str, Any]:
     facts = {name: _plain(getattr(balance, name)) for name in _BALANCE}
     quotas = [{"analyst": one.analyst, "spent": _plain(one.spent)} for one in balance.analysts]
     total = _plain(balance.total_individual)

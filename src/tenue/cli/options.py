@@ -130,6 +130,29 @@ def left(data: Session) -> str:
     return "\n".join([str(budget).splitlines()[0], *own])
 
 
+def table_and_schema(given: str | None, schema: Path | None) -> tuple[str | None, Path | None]:
+    """The table and the schema, where the folder of a release or a schema may stand for the table.
+
+    A table of the schema's own source is None.
+    """
+    path = Path(given or "")
+    if given is None or "://" in given:
+        return given, schema
+    if path.suffix.lower() == ".toml" and schema is None and path.is_file():
+        return None, path
+    if not (path / "certificate.json").is_file():
+        return given, schema
+    tables = sorted({re.sub(r"-\d{5}(?=\.parquet$)", "-*", name) for name in _tables(path)})
+    if len(tables) != 1:
+        listed = ", ".join(str(path / name) for name in tables)
+        raise refuse("cli.release-of-several-tables", folder=path, listed=listed or "none")
+    return str(path / tables[0]), schema
+
+
+def _tables(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir() if file.suffix in (".csv", ".parquet")]
+
+
 def columns_in(text: str | None) -> list[str] | None:
     """The columns of a text such as age,zip."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -198,7 +198,8 @@ def read(words: Sequence[str], known: Sequence[Parameter], verb: str = "tenue") 
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     for one in known:
         if isinstance(one.declared, Argument):
-            parser.add_argument(one.name, nargs="?", default=one.default)
+            several = one.kind is list
+            parser.add_argument(one.name, nargs="*" if several else "?", default=one.default)
         elif one.kind is bool:
             parser.add_argument(*one.names, dest=one.name, action="store_true")
         else:

@@ -24,7 +24,10 @@ _OfMethod = partial(Option, group="Method and its options")
 _OfOutput = partial(Option, group="What is written")
 _OfRegister = partial(Option, group="Registration")
 _OfSweep = partial(Option, group="Comparing several releases")
-METHODS = ("microaggregate", "generalise", "swap", "anatomy", "t-close", "private")
+METHODS = (
+    *("microaggregate", "generalise", "local-suppression", "swap", "anatomy", "t-close"),
+    *("perturb", "private"),
+)
 """What the shell offers after --method, without loading the methods."""
 BY = (
     *("mdav", "v-mdav", "each-quasi-identifier", "multidimensional", "full-domain"),
@@ -36,6 +39,7 @@ _KEEP_BOTH = (
     "Keep this screen and report.html to yourself: only the other files may leave. With --public "
     "the report may leave too."
 )
+_DETAILS = " With --details this screen shows all promises, limits, steps and figures."
 
 PATIENCE = 2.0
 """Seconds after which a bar shows the current step and the time so far."""
@@ -47,8 +51,8 @@ def publish(
     method: Annotated[
         str | None,
         _OfMethod(
-            "How the table is protected: microaggregate, generalise, swap, anatomy, t-close "
-            "or private.",
+            help="How the table is protected: microaggregate, generalise, local-suppression, swap, "
+            "anatomy, t-close, perturb or private.",
             value="NAME",
             suggest=METHODS,
         ),
@@ -125,6 +129,40 @@ def publish(
             "full-domain: the widths of intervals, as age=5/10/20,born=365/3650.", value="WIDTHS"
         ),
     ] = None,
+    importance: Annotated[
+        str | None,
+        _OfMethod(
+            help="local-suppression: how many cells a suppressed cell of a column counts for, as "
+            "age=5,town=2; 1 for the others.",
+            value="WEIGHTS",
+        ),
+    ] = None,
+    retain: Annotated[
+        str | None,
+        _OfMethod(
+            help="perturb: the probability that a category is kept by PRAM, as 0.8, or by column, "
+            "town=0.8,sex=0.9.",
+            value="SHARES",
+        ),
+    ] = None,
+    transition: Annotated[
+        str | None,
+        _OfMethod(
+            help="perturb: the whole matrix of PRAM, row by row: sex=0.9:0.1/0.2:0.8.",
+            value="MATRICES",
+        ),
+    ] = None,
+    noise: Annotated[
+        str | None,
+        _OfMethod(
+            help="perturb: noise on numbers and dates, as a share of the standard deviation: 0.1, "
+            "or by column, age=0.1,income=0.2.",
+            value="SHARES",
+        ),
+    ] = None,
+    correlated: Annotated[
+        bool, _OfMethod(help="perturb: noise has the covariance of the columns.")
+    ] = False,
     memory: Annotated[
         str | None,
         _OfMethod(
@@ -153,6 +191,9 @@ def publish(
     ] = False,
     public: Annotated[
         bool, _OfOutput("Leave out of report.html what was computed from the original.")
+    ] = False,
+    details: Annotated[
+        bool, _OfOutput("Show every promise, limit, step and figure, not only the first lines.")
     ] = False,
     comparison: Annotated[
         Path | None,
@@ -198,8 +239,9 @@ def publish(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Publish a protected copy of a table. Its certificate is published with it; risk and utility
-    are shown to you alone.
+    """Publish a protected copy of a table, or a private table. Its certificate is published with
+    it; risk and utility are shown to you alone: the verdict in five lines, all of it with
+    --details.
 
     Example
         tenue publish --schema census.toml --method swap -k 12 --out published
@@ -211,6 +253,9 @@ def publish(
     asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma, "l": diversity}
     asked |= {"t": closeness, "epsilon": epsilon, "groups": groups, "memory": memory}
     asked |= {"suppress": suppress, "minimise": minimise, "widths": _widths(widths)}
+    asked |= {"importance": _each(importance, "--importance"), "retain": _each(retain, "--retain")}
+    asked |= {"transition": _matrices(transition), "noise": _each(noise, "--noise")}
+    asked |= {"correlated": correlated or None}
     asked = {name: value for name, value in asked.items() if value is not None}
     without = {"--public": public, "--replace": replace, "--kind": kind is not None}
     if sweep is not None:
@@ -221,7 +266,7 @@ def publish(
         with spoken(), Waiting(steps=4) as waiting:
             if method is not None or k is not None:
                 raise refuse("cli.sweep-with-method")
-            _check_useful("--sweep", without)
+            _check_useful("--sweep", without | {"--details": details})
             if risk is not None:
                 allowed_risk(risk)  # before any trial
             trying.check_out(out)
@@ -257,6 +302,7 @@ def publish(
         facts = {
             **({"preview": True} if preview else {"out": str(out), "manifest": manifest}),
             "certificate": release.certificate.to_dict(),
+            "verdict": release.verdict().to_dict(),
             "risk": None if release.risk is None else json.loads(release.risk.to_json()),
             "warnings": warnings_of(release),
             "utility": json.loads(release.utility.to_json()),
@@ -264,16 +310,15 @@ def publish(
         }
         say(json.dumps(facts))
         return
-    say(release.report())
+    say(release.report() if details else repr(release))
+    more = "" if details else _DETAILS
     if preview:
-        say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
+        nothing = "Nothing was registered and nothing has left. Keep this screen to yourself."
+        say("\n" + hanging(nothing + more))
         return
     kept = manifest.get("for_the_holder", [])
     files = ", ".join([*manifest["files"], *kept, "manifest.json"])
-    say("\n" + hanging(f"Wrote {files} to {out}."))
-    if release.registered_in is not None:
-        say(f"Registered in {options.shown(release.registered_in)}.")
-    say(hanging(_KEEP_BOTH if kept else _KEEP))
+    say("\n" + hanging(f"Wrote {files}. {_KEEP_BOTH if kept else _KEEP}{more}"))
 
 
 def _check_useful(other: str, given: dict[str, bool]) -> None:
@@ -351,6 +396,29 @@ def _widths(text: str | None) -> dict[str, list[str]] | None:
     if widths is None:
         raise refuse("cli.invalid-widths-option", text=text)
     return {name: [one.strip() for one in sizes.split("/")] for name, sizes in widths.items()}
+
+
+def _each(text: str | None, option: str) -> object:
+    """One number, or one for each column, written age=5,town=2."""
+    if text is None or ("=" not in text and option != "--importance"):
+        return text
+    values = _by_column(text)
+    if values is None:
+        raise refuse("cli.invalid-column-values", text=text, option=option)
+    return values
+
+
+def _matrices(text: str | None) -> dict[str, list[list[str]]] | None:
+    """The matrix of each column, written sex=0.9:0.1/0.2:0.8."""
+    if text is None:
+        return None
+    matrices = _by_column(text)
+    if matrices is None:
+        raise refuse("cli.invalid-column-values", text=text, option="--transition")
+    return {
+        name: [[one.strip() for one in row.split(":")] for row in rows.split("/")]
+        for name, rows in matrices.items()
+    }
 
 
 class Waiting:

@@ -98,6 +98,7 @@ class Validated:
         as the declared type; questions treat them as missing.
     rounded: for each column without a declared grid, how many values have a fraction; questions
         see whole numbers.
+    nobodys: how many rows have no unit; they count in no question.
     digest: the SHA-256 of its files; empty if there are none.
     """
 
@@ -105,10 +106,13 @@ class Validated:
     unreadable: Mapping[str, int]
     rounded: Mapping[str, int] = field(default_factory=dict)
     digest: str = ""
+    nobodys: int = 0
 
 
 FAULT = "the engine did not answer"
-"""The only text about a failure: an engine's own words may quote a row."""
+"""The text about a failure: an engine's own words may quote a row."""
+CHANGED = "the files of the table changed while they were read"
+"""The text about files that were written meanwhile, which says nothing about their rows."""
 
 
 class Engine(Protocol):
@@ -122,7 +126,7 @@ class Engine(Protocol):
         rows only: not on their order. Without `people`, or where no unit exceeds its limits, every
         engine returns the same; which rows of a unit above its limits are kept is drawn as `People`
         says, so that the law of the result depends on the multiset of rows only. Every failure is
-        one `EngineFault` of one text, `FAULT`.
+        one `EngineFault` of one text: `FAULT`, or `CHANGED` where files were written meanwhile.
 
     files: the fingerprint of the table's files, or of its place in a server, taken when it was
         opened; None if it lives in the process that opens it.
@@ -308,7 +312,7 @@ class Spread(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KeptThere:
-    """Rows in passes on many machines, and facts about them.
+    """Rows in passes, and facts about them.
 
     missing: how many values of each column are missing.
     """

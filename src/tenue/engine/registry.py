@@ -8,15 +8,16 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import Fault, refuse
+from ..errors import Fault, Refused, refuse
 from ..schema import Table
 from .contract import Engine
-from .finding import Finding
+from .waiting import waiting
 
 if TYPE_CHECKING:
     from .source.count_queries import Tally
@@ -26,6 +27,31 @@ Load = Callable[[Sequence[str]], Any]
 
 ROOMS = ("duckdb", "postgres", "spark")
 """The room of each engine; its `backend.py` holds a `BACKEND`, and imports no driver."""
+
+
+Verdict = Literal["fine", "missing", "wrong", "too much", "not read"]
+"""wrong: values are not as declared; not read: nobody has looked."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one check.
+
+    subject: source, driver, server, table, rights, columns, values, budget or ledger.
+    what: a sentence about it; `fix`: the remedy, if one is needed.
+    """
+
+    subject: str
+    verdict: Verdict
+    what: str
+    fix: str = ""
+
+    @classmethod
+    def refused(cls, subject: str, refusal: Refused) -> Finding:
+        return cls(subject, "missing", refusal.what, refusal.fix)
+
+    def to_dict(self) -> dict[str, str]:
+        return asdict(self)
 
 
 class Backend(abc.ABC):
@@ -72,17 +98,20 @@ class Driven(Backend):
     """A backend whose driver may not be installed: the `session` and `engine` of its room import
     it, and are imported when a source needs them.
 
+    title: what it is called, where it is waited for.
     room: the package.
     engine: the name of its `Engine`.
     driver: the package that may not be installed.
     """
 
+    title: str
     room: str
     engine: str
     driver: str
 
     def open_engine(self, source: Any, schema: Table, memory: int | None) -> Engine:
-        engine: Engine = getattr(self._imported(), self.engine)(source, schema)
+        with waiting(self.title):
+            engine: Engine = getattr(self._imported(), self.engine)(source, schema)
         return engine
 
     def open_table(self, source: Any) -> tuple[tuple[str, ...], Load]:
@@ -94,7 +123,8 @@ class Driven(Backend):
         return counts
 
     def describe(self, source: Any, *, values: bool) -> list[Any]:
-        columns: list[Any] = self._imported().describe(source, values=values)
+        with waiting(self.title):
+            columns: list[Any] = self._imported().describe(source, values=values)
         return columns
 
     def _imported(self) -> Any:

@@ -23,6 +23,7 @@ from .sql.order_statistics import profiles
 from .sql.row_checks import Statements, Types, hand_over, read_rows
 from .sql.statement import write, write_counts, write_lookup
 from .storage import Storage, read_as
+from .waiting import waiting
 
 if TYPE_CHECKING:
     import pyarrow
@@ -41,6 +42,8 @@ class Relational(ABC, Generic[State]):
         Every failure but a refusal is an `EngineFault` of one text, out of reach of the engine's
         own words.
 
+    title: the server or cluster that is waited for; empty if rows are read in this process.
+
     Parameters
         unit: the declared unit of the table.
         bench: opens the database that measures the rows chosen of people; `spoken` is its dialect.
@@ -49,6 +52,7 @@ class Relational(ABC, Generic[State]):
     files: Known | None = None
     excess: tuple[str, ...] = ()
     reopens: bool = True
+    title: str = ""
     _table: Stored
     _session: Any = None
 
@@ -126,6 +130,12 @@ class Relational(ABC, Generic[State]):
 
         return persons_table(request.units, self._table)
 
+    @property
+    def _optional_unit(self) -> str | None:
+        """The column of the unit, if rows may lack it: no value replaces a missing one."""
+        held = self._table.held.get(self._unit)
+        return None if held is None or held.column.missing is not None else held.column.name
+
     def _people(self, state: State) -> Place:
         from .contribution_bounds.measure import Place
         from .contribution_bounds.rows_by_unit import Reader
@@ -143,7 +153,7 @@ class Relational(ABC, Generic[State]):
     def _within(self, work: Callable[[State], Made]) -> Made:
         with self._lock:
             try:
-                with self._state() as state:
+                with waiting(self.title), self._state() as state:
                     return work(state)
             except Refused:
                 raise

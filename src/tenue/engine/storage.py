@@ -46,8 +46,10 @@ class Text:
 class Written:
     """Text that is read as the declared type: from a file without types, or from a column of text
     that is declared as a number, day or moment. Unreadable values are missing, whatever the other
-    rows are.
+    rows are. `type` is the engine's name of numbers that it gives as text.
     """
+
+    type: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,19 @@ import numpy as np
 from ..arguments import Number, checked_call, exact, whole
 from ..errors import refuse
 from ..noise.law import Real
+from ..noise.likelihood import Likelihood
 from ..prior.counts import Counts
+from ..prior.density import Density
 from ..prior.normalise import listed, whole_weights
 from ..prior.points import Points
-from .posterior import Posterior
+from .posterior import Conflict, Posterior
 from .truncated_support import likelihood, noisy_steps, possible
 
 _MOST_TOTAL = 10**6
 _MOST_CELLS = 4096
 _WIDEST = 1 << 15
+_FAR, _PLACES = 40.0, 4000
+"""Noise is summed up to so many e-folds, at so many places."""
 _NOTHING = 1e-30
 
 
@@ -92,7 +96,32 @@ def _posterior(noisy: Number, law: object, prior: Any, step: Fraction | None) ->
         raise refuse("estimate.prior-off-law-grid", unit=float(found.unit))
     near = int(steps[0])  # |seen − step·ratio| without loss where both are large
     gaps = np.abs(float(seen - near * ratio) - (steps - near) * float(ratio))
-    return Posterior(steps, logs + found.log(gaps), unit)
+    conflict = Conflict.between(*_spread_of(prior), float(value), _noise_of(found))
+    return Posterior(steps, logs + found.log(gaps), unit, conflict)
+
+
+def _spread_of(prior: Any) -> tuple[float, float]:
+    """The mean and the standard deviation of a prior about a number."""
+    if not isinstance(prior, Density):
+        return float(prior.mean), math.sqrt(max(float(prior.variance), 0.0))
+    edges = np.array([float(edge) for edge in prior.edges])  # the density is even between two edges
+    shares = np.array([weight / prior.total for weight in prior.weights])
+    middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    mean = float(shares @ middles)
+    return mean, math.sqrt(float(shares @ ((middles - mean) ** 2 + widths**2 / 12)))
+
+
+def _noise_of(found: Likelihood) -> float:
+    """The standard deviation of the noise, to a few digits, in units of the answer."""
+    far = _FAR / found.rate + 1
+    gaps = np.linspace(0.0, far, _PLACES)
+    if found.exact:
+        gaps = np.arange(0.0, far, max(1, math.ceil(far / _PLACES)))
+    with np.errstate(under="ignore"):
+        logs = found.log(gaps)
+        weights = np.exp(logs - logs.max())
+    weights[0] /= 2  # the others stand for both sides
+    return math.sqrt(float(weights @ gaps**2) / float(weights.sum())) * float(found.unit)
 
 
 @checked_call

@@ -2,19 +2,66 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arguments import Number, exact, fraction_of_one
 from ..noise.law import Real, as_value
-from ..text import html_facts
+from ..text import html_facts, paragraphs, shortly
 
 Ints = npt.NDArray[np.int64]
 
 _ROUNDING = 1e-12
+
+
+FAR = 3
+"""From so many standard deviations on, prior and noisy answer disagree: noise alone is as far off
+once in 70 answers, or more seldom."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A prior and a noisy answer that disagree, so that the posterior may be far from the truth.
+
+    prior: the mean of the prior; spread: its standard deviation.
+    noisy: the answer without the prior; noise: the standard deviation of its noise.
+    """
+
+    prior: float
+    spread: float
+    noisy: float
+    noise: float
+
+    @classmethod
+    def between(cls, prior: float, spread: float, noisy: float, noise: float) -> Self | None:
+        """The conflict, if the two are `FAR` standard deviations apart or more."""
+        found = cls(prior, spread, noisy, noise)
+        return found if found.deviations >= FAR else None
+
+    @property
+    def deviations(self) -> float:
+        """How far they are apart, in standard deviations of both together."""
+        both = math.hypot(self.spread, self.noise)
+        return abs(self.noisy - self.prior) / both if both else math.inf
+
+    def to_dict(self) -> dict[str, float]:
+        named = ("prior", "spread", "noisy", "noise", "deviations")
+        return {name: getattr(self, name) for name in named}
+
+    def __str__(self) -> str:
+        return (
+            f"The prior and the answer disagree: the prior expects {shortly(self.prior)} "
+            f"(deviation {shortly(self.spread)}), and the answer without the prior is "
+            f"{shortly(self.noisy)} (deviation {shortly(self.noise)}), "
+            f"{shortly(self.deviations)} deviations apart. If the prior is wrong, so are the "
+            "posterior and its interval: then use the answer without it."
+        )
 
 
 class Posterior:
@@ -29,9 +76,13 @@ class Posterior:
         median: minimises the expected absolute error.
         mode: the most likely number.
         variance, mean_absolute_error: of the truth around mean and median.
+        conflict: how prior and noisy answer disagree; None if they do not.
     """
 
-    def __init__(self, steps: Ints, log_weights: Real, unit: Fraction) -> None:
+    def __init__(
+        self, steps: Ints, log_weights: Real, unit: Fraction, conflict: Conflict | None = None
+    ) -> None:
+        self.conflict = conflict
         with np.errstate(under="ignore"):
             weights = np.exp(log_weights - log_weights.max())
             self._masses: Real = weights / weights.sum()
@@ -109,7 +160,8 @@ class Posterior:
 
     def __repr__(self) -> str:
         low, high = self.interval(Fraction(95, 100))
-        return f"Posterior(mean={self.mean:.6g}, median={self.median:g}, 95 %: {low:g} to {high:g})"
+        text = f"Posterior(mean={self.mean:.6g}, median={self.median:g}, 95 %: {low:g} to {high:g})"
+        return text if self.conflict is None else f"{text}\n{self.conflict}"
 
     def _repr_html_(self) -> str:
         low, high = self.interval(Fraction(95, 100))
@@ -119,4 +171,5 @@ class Posterior:
             ("most likely", f"{self.mode:,.6g}"),
             ("95 % between", f"{low:,.6g} and {high:,.6g}"),
         )
-        return f"<table><tbody>{html_facts(facts)}</tbody></table>"
+        table = f"<table><tbody>{html_facts(facts)}</tbody></table>"
+        return table if self.conflict is None else table + paragraphs([str(self.conflict)])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_call
+from ..arguments import Number, checked_call
 from ..errors import refuse
 from ..mechanism.refinement.refine import core_balls, refine, response_factors
 from ..mechanism.refinement.update_factors import float_factors
@@ -84,12 +84,12 @@ class Opinion:
 def refined(
     sample: Any,
     prior: Any,
-    epsilon: object,
+    epsilon: Number,
     *,
     kind: str,
     distance: Distance | None = None,
-    alpha_up: object | None = None,
-    delta: object = 0,
+    alpha_up: Number | None = None,
+    delta: Number = 0,
 ) -> Posterior | Opinion:
     """The posterior of the truth after a refined answer, given that there is a truth.
 
@@ -174,7 +174,7 @@ def as_points(belief: Density, count: int = MOST_POINTS) -> Points:
 
 @checked_call
 def refined_error(
-    prior: Any, epsilon: object, *, kind: str, alpha_up: object | None = None
+    prior: Any, epsilon: Number, *, kind: str, alpha_up: Number | None = None
 ) -> float:
     """The mean absolute error of the posterior median given a refined answer about a number.
 

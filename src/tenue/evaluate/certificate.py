@@ -16,6 +16,7 @@ from ..privacy import (
     Certificate,
     ColumnKAnonymity,
     KAnonymity,
+    NoFormalPromise,
     ProbabilisticKAnonymity,
     Promise,
     Pure,
@@ -51,6 +52,11 @@ IN_GROUPS = (
 DRAWN = (
     "This table was drawn under differential privacy. No row is the row of a person, so nobody is "
     "found by a unique row, and k, l and t do not measure the promise."
+)
+PERTURBED = (
+    "In this table some values were changed at random, and nothing is promised. Rows that share "
+    "values need not be of people who do, so k, l and t describe the file and no protection; what "
+    "protects is that values may be false."
 )
 BUCKETED = (
     "This table is t-close on buckets: in each of its groups every bucket of a confidential "
@@ -130,12 +136,14 @@ def certificate_beside(path: Path) -> Beside | None:
     files = manifest.get("files")
     files = files if isinstance(files, dict) else {}
     found = [path] if path.exists() else sorted(path.parent.glob(path.name))
-    known = [one for one in found or [path] if one.name in files]
+    if not found:
+        return None  # opening the table refuses it
+    known = [one for one in found if one.name in files]
     if not beside.is_file():
         return Beside(None, LOST) if known else None
     if {one.name for one in found} != set(fnmatch.filter(files, path.name)) and not path.exists():
         return Beside(None, CHANGED if known else UNNAMED)
-    wrongs = [(one, CHANGED if one in known else UNNAMED) for one in found or [path]]
+    wrongs = [(one, CHANGED if one in known else UNNAMED) for one in found]
     for file, wrong in (*wrongs, (beside, EXCHANGED)):
         if files.get(file.name) != _digest(file):
             return Beside(None, wrong)
@@ -186,6 +194,8 @@ def explained(check: Check, promise: Promise | None, *, linked: bool = False) ->
         note, swapped = BUCKETED.format(t=exactly(promise.t)), True
     elif isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) > 1:
         note = EACH_BY_ITSELF.format(k=promise.k)
+    elif isinstance(promise, NoFormalPromise):
+        note = PERTURBED
     elif isinstance(promise, Pure):
         note = DRAWN
     else:

@@ -6,9 +6,13 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
-from ..arguments import checked_call
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arguments import above_zero, checked_call
 from ..errors import Refused, refuse
 from ..schema import Bounded, Identifier, Schema, Table
 from ..text import named
@@ -21,6 +25,7 @@ from .klt_by_counts import Counted
 from .one_table import identifying_columns
 from .one_table.cell_equality import MERGED, RENAMED, RESPELLED, noted
 from .one_table.functional_dependence import Seen, determined
+from .population import population, risks_of_units
 from .rows import Rows, open_counted, open_rows
 
 
@@ -31,6 +36,7 @@ def check(
     quasi_identifiers: Iterable[str] | None = None,
     confidential: Iterable[str] | None = None,
     unit: str | None = None,
+    sampling_fraction: object = None,
 ) -> Check:
     """Measures k, l and t of a table, exactly.
 
@@ -52,6 +58,9 @@ def check(
             needs none: with its certificate beside it, whole rows are compared. Nor does the
             confidential one of two linked tables: its rows are grouped by `group`.
         unit: the column that names a person, or "record"; by default, the unit of the schema.
+        sampling_fraction: the share of a population that the table is a sample of, such as 0.01:
+            every unit was drawn with this probability. `population` then has the sample uniques,
+            and estimates of population uniques and individual risk, which depend on models.
 
     Quasi-identifiers are compared as written: 30, 30.0 and 030 are different in a CSV file, and so
     are a missing value and the value that the schema declares for it; a note reports such cases.
@@ -70,6 +79,7 @@ def check(
         Thesis, sections 2.8 and 7.2.
     """
     declared = schema_of(schema)
+    fraction = None if sampling_fraction is None else _fraction(sampling_fraction)
     beside = certificate_beside(Path(table)) if isinstance(table, str | os.PathLike) else None
     with open_counted(table) as rows:
         if rows.there is None:  # undeclared columns too, which may name persons
@@ -81,7 +91,7 @@ def check(
             quasi_identifiers = _chosen(rows, declared, None, "quasi_identifiers") or whole
         if beside is not None and quasi_identifiers is None and beside.only_groups(rows.names):
             quasi_identifiers = [GROUP]
-        found = _checked(rows, declared, quasi_identifiers, confidential, unit, None)
+        found = _checked(rows, declared, quasi_identifiers, confidential, unit, None, fraction)
         found = _exposed(found, rows, declared, unit)
         reading = Reading(rows=found.rows)
         if rows.there is not None:
@@ -89,7 +99,51 @@ def check(
             columns_read = tuple(taken.columns)
             reading = Reading(rows.there.engine, taken.counts, taken.rows, columns_read)
         found = replace(found, reading=reading)
-        return quoted(found, beside, rows.names)
+        found = quoted(found, beside, rows.names)
+    if fraction is not None and found.k_from != "units":
+        raise refuse("evaluate.sampling-fraction-without-persons", unit=found.unit)
+    return found
+
+
+@checked_call
+def individual_risk(
+    table: object,
+    sampling_fraction: object,
+    schema: object = None,
+    quasi_identifiers: Iterable[str] | None = None,
+    unit: str | None = None,
+) -> NDArray[np.float64]:
+    """The individual risk of each row of a sample, in the order of rows, from 0 to 1.
+
+    It is the estimated probability that an intruder who knows the quasi-identifiers of somebody in
+    the sample links the right person of the population: `Population` states the model. It depends
+    on the size of the row's equivalence class only.
+
+    Parameters
+        sampling_fraction: as for `check`, and so are the others.
+
+    Example
+        >>> individual_risk([[30], [30], [40]], "0.1", quasi_identifiers=["0"]).round(3).tolist()
+        [0.083, 0.083, 0.256]
+
+    Source
+        Benedetti and Franconi 1998.
+    """
+    fraction = _fraction(sampling_fraction)
+    declared = schema_of(schema)
+    rows = open_rows(table)
+    known = quasi_identifiers_of(rows, declared, quasi_identifiers)
+    person = _person(rows, declared, unit)
+    if person is None and unit is None and declared is not None and declared.unit != RECORD:
+        raise refuse("evaluate.sampling-fraction-without-persons", unit=declared.unit)
+    return risks_of_units(Loaded(rows, Asked(tuple(known), (), person, declared)).units, fraction)
+
+
+def _fraction(given: object) -> Fraction:
+    share = above_zero(given, "sampling_fraction")
+    if share > 1:
+        raise refuse("evaluate.sampling-fraction-above-one", given=given)
+    return share
 
 
 def check_groups(
@@ -117,6 +171,7 @@ def _checked(
     confidential: Iterable[str] | None,
     unit: str | None,
     persons: Codes | None,
+    fraction: Fraction | None = None,
 ) -> Check:
     known = _chosen(rows, declared, quasi_identifiers, "quasi_identifiers")
     wanted = _chosen(rows, declared, confidential, "confidential")
@@ -138,12 +193,15 @@ def _checked(
     if declared is not None:
         notes += _differences_from_schema(rows, declared, known, feeder.columns, uncounted, most)
         notes += identifying_columns.unprotected(_unprotected(rows, declared, [*known, *wanted]))
-    return found.check(
+    measured = found.check(
         asked.known,
         unit=person or unit or (declared.unit if declared else RECORD),
         notes=notes,
         rows_per_unit=most if uncounted else None,
     )
+    if fraction is None:
+        return measured
+    return replace(measured, population=population(found.sizes, fraction))
 
 
 def _counted(rows: Rows, asked: Asked) -> Counted | None:

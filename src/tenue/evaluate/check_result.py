@@ -10,11 +10,15 @@ import math
 import textwrap
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..arguments import exact, whole
+from ..arguments import Number, exact, whole
 from ..errors import refuse
 from ..text import WIDTH, exactly, many, named, percent, sentence, shortly
+from .one_table.diversity import MOST_VALUES
+
+if TYPE_CHECKING:
+    from .population import Population
 
 HERE = "this process"
 _SEVERAL = ("seem", "they do not, declare their roles")
@@ -49,6 +53,15 @@ class Confidential:
         that all their persons have, and the share of rows in them.
     size_of_farthest: the number of rows of the group at distance t.
     exact_t, exact_t_ratio: the same as fractions; None where infinite.
+    alpha: the largest share of a group's units that have one value, from above 0 to 1 (bad): the
+        least of (alpha, k)-anonymity.
+    beta: the largest relative gain (q - p) / p of a value whose share is p in the table and q in a
+        group, from 0 (good): the least of basic beta-likeness.
+    beta_enhanced: the same for enhanced beta-likeness, whose gains are at most -ln p too; infinite
+        if one is larger.
+    exact_alpha, exact_beta: the same as fractions.
+    recursive: for l = 2, 3, … (up to 64) the number above which every c gives recursive
+        (c, l)-diversity; as many as are finite.
     """
 
     name: str
@@ -62,6 +75,19 @@ class Confidential:
     size_of_farthest: int
     exact_t: Fraction
     exact_t_ratio: Fraction | None
+    alpha: float
+    beta: float
+    beta_enhanced: float
+    exact_alpha: Fraction
+    exact_beta: Fraction
+    recursive: tuple[Fraction, ...]
+
+    def least_c(self, l: Number | None) -> Fraction | None:
+        """Every c above it gives recursive (c, l)-diversity; None if no c does."""
+        least = whole(l, "l", least=2)
+        if least > MOST_VALUES:
+            raise refuse("evaluate.recursive-l-too-large", most=MOST_VALUES)
+        return self.recursive[least - 2] if least - 2 < len(self.recursive) else None
 
 
 @dataclass(frozen=True)
@@ -119,6 +145,8 @@ class Check(Printed):
         a person.
     reading: where the rows were counted, and what was read of them; None for a release measured
         while it was made.
+    population: uniques and individual risk in a population of which the file is a sample; None if
+        no sampling fraction was stated.
     """
 
     rows: int
@@ -141,6 +169,7 @@ class Check(Printed):
     swapped: bool = False
     drawn: bool = False
     reading: Reading | None = None
+    population: Population | None = None
 
     @property
     def l(self) -> int | None:  # noqa: E743 - the paper's name
@@ -162,7 +191,27 @@ class Check(Printed):
         """The largest ratio t of all confidential columns; None without such a column."""
         return max((column.t_ratio for column in self.confidential), default=None)
 
-    def meets(self, k: object = None, l: object = None, t: object = None) -> bool:
+    @property
+    def alpha(self) -> float | None:
+        """The largest alpha of all confidential columns; None without such a column."""
+        return max((column.alpha for column in self.confidential), default=None)
+
+    @property
+    def beta(self) -> float | None:
+        """The largest beta of all confidential columns; None without such a column."""
+        return max((column.beta for column in self.confidential), default=None)
+
+    def meets(
+        self,
+        k: Number | None = None,
+        l: Number | None = None,
+        t: Number | None = None,
+        *,
+        alpha: Number | None = None,
+        c: Number | None = None,
+        beta: Number | None = None,
+        risk: Number | None = None,
+    ) -> bool:
         """Whether the file meets all requirements: nothing is `unmet`.
 
         Example
@@ -172,9 +221,19 @@ class Check(Printed):
             >>> found.meets(k=2, l=2, t=0), found.meets(k=3)
             (True, False)
         """
-        return not self.unmet(k, l, t)
+        return not self.unmet(k, l, t, alpha=alpha, c=c, beta=beta, risk=risk)
 
-    def unmet(self, k: object = None, l: object = None, t: object = None) -> tuple[str, ...]:
+    def unmet(
+        self,
+        k: Number | None = None,
+        l: Number | None = None,
+        t: Number | None = None,
+        *,
+        alpha: Number | None = None,
+        c: Number | None = None,
+        beta: Number | None = None,
+        risk: Number | None = None,
+    ) -> tuple[str, ...]:
         """The requirements that fail, a sentence each.
 
         A file meets nothing if it names persons, has an undeclared column that seems to, has a
@@ -183,10 +242,18 @@ class Check(Printed):
 
         Parameters
             k, l: at least; None if nothing is required.
-            t: at most, exactly: 0.1 is one tenth.
+            t, alpha, beta: at most, exactly: 0.1 is one tenth. beta is that of basic likeness.
+            c: recursive (c, l)-diversity, with `l`.
+            risk: at most, the individual risk of every record; requires a sampling fraction.
         """
-        if not self.confidential and (l is not None or t is not None):
-            raise refuse("evaluate.nothing-confidential", word="l" if t is None else "t")
+        asked = {"l": l, "t": t, "alpha": alpha, "c": c, "beta": beta}
+        words = [word for word, given in asked.items() if given is not None]
+        if words and not self.confidential:
+            raise refuse("evaluate.nothing-confidential", word=words[-1])
+        if c is not None and l is None:
+            raise refuse("evaluate.c-without-l")
+        if risk is not None and self.population is None:
+            raise refuse("evaluate.risk-without-sampling-fraction")
         failures = []
         if self.identifiers:
             failures.append(f"The file names persons: {named(self.identifiers)}.")
@@ -220,6 +287,30 @@ class Check(Printed):
                 for column in self.confidential
                 if column.exact_t > most
             ]
+        for word, limit in (("alpha", alpha), ("beta", beta)):
+            if limit is not None:
+                most = exact(limit, word)
+                failures += [
+                    f"{word} of {column.name} is {_short(getattr(column, word))}; at most "
+                    f"{exactly(most)} is required."
+                    for column in self.confidential
+                    if getattr(column, f"exact_{word}") > most
+                ]
+        if c is not None:
+            above = exact(c, "c")
+            failures += [
+                f"{column.name} has no recursive (c, l)-diversity with c = {exactly(above)}, "
+                f"l = {l}: {_least_c(column.least_c(l))}."
+                for column in self.confidential
+                if (least_c := column.least_c(l)) is None or least_c >= above
+            ]
+        if risk is not None and self.population is not None:
+            most = exact(risk, "risk")
+            if self.population.largest_risk > most:
+                found = _short(self.population.largest_risk)
+                failures.append(
+                    f"The largest individual risk is {found}; at most {exactly(most)} is required."
+                )
         if failures and (self.swapped or self.drawn):
             failures.append("The certificate promises something else, not measured by k, l and t.")
         return tuple(failures)
@@ -227,13 +318,20 @@ class Check(Printed):
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them: fractions as text, infinity as "inf"."""
         facts = dict(vars(self))
-        facts |= {name: plain(getattr(self, name)) for name in ("l", "l_entropy", "t", "t_ratio")}
+        facts |= {
+            name: plain(getattr(self, name))
+            for name in ("l", "l_entropy", "t", "t_ratio", "alpha", "beta")
+        }
         names = ("quasi_identifiers", "notes", "warnings", "identifiers", "apparent_identifiers")
         facts |= {name: list(facts[name]) for name in names}
         facts["confidential"] = [
             {name: plain(value) for name, value in vars(column).items()}
             for column in self.confidential
         ]
+        if self.population is None:
+            del facts["population"]
+        else:
+            facts["population"] = self.population.to_dict()
         if self.reading is None:
             del facts["reading"]
         else:
@@ -246,6 +344,8 @@ class Check(Printed):
 
 def plain(value: Any) -> Any:
     """A number as JSON has it: a fraction as text, infinity as "inf"."""
+    if isinstance(value, tuple):
+        return [plain(one) for one in value]
     if isinstance(value, Fraction):
         return str(value)
     return "inf" if value == math.inf else value
@@ -278,9 +378,12 @@ def check_text(check: Check, width: int = WIDTH) -> str:
             f"t = {_short(column.t)} (ratio {_short(column.t_ratio)})",
             f"  l: {_diversity(column, check)}",
             f"  t: {_closeness(column)}",
+            f"  {_likeness(column)}",
         ]
     if not check.confidential:
         lines += ["", "No confidential column was named, so l and t were not measured."]
+    if check.population is not None:
+        lines += ["", *check.population.sentences()]
     here = check.reading is None or check.reading.by == HERE
     lines += [
         "",
@@ -343,6 +446,17 @@ def _diversity(column: Confidential, check: Check) -> str:
         meaning = ", which may be the value of somebody else"
     share = percent(column.homogeneous_share)
     return f"{_classes(groups)} ({share} of the rows) {verb} a single value{meaning}."
+
+
+def _least_c(least: Fraction | None) -> str:
+    return "no c is large enough" if least is None else f"c must be above {_short(float(least))}"
+
+
+def _likeness(column: Confidential) -> str:
+    recursive = "no c gives (c, 2)-diversity"
+    if column.recursive:
+        recursive = f"(c, 2)-diversity for c above {_short(float(column.recursive[0]))}"
+    return f"alpha = {_short(column.alpha)}, beta = {_short(column.beta)}, {recursive}"
 
 
 def _closeness(column: Confidential) -> str:

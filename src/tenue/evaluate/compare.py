@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from ..arguments import checked_call, flag
 from ..schema import Boolean, Category, Column, Table
-from ..text import WIDTH, hanging, many, named
+from ..text import WIDTH, hanging, many, named, percent, wrapped_facts
 from .certificate import certificate_beside
 from .check import check, names_of_role, schema_of
 from .check_result import Check, Printed
@@ -119,6 +119,7 @@ class Comparison(Printed):
     utility: row by row, or of both tables as wholes.
     released, compared: the distributions of columns, in the release alone and beside the original.
     notes: how it was measured.
+    left_out: the rows and columns of the original that are not in the release.
     """
 
     rows: int
@@ -129,6 +130,7 @@ class Comparison(Printed):
     released: tuple[Marginal, ...]
     compared: tuple[Marginal, ...]
     notes: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     def warnings(self) -> list[str]:
         """What defeats the protection of some column."""
@@ -137,6 +139,13 @@ class Comparison(Printed):
             return found
         shuffled = [SHUFFLED] if self.check is not None and self.check.certificate_fits else []
         return [*shuffled, *found, *self.risk.warnings()]
+
+    def verdict(self) -> list[tuple[str, str]]:
+        """The first lines: the largest risk with its figure, what was lost, and what is not in the
+        release."""
+        risk = "not measured: no record was linked" if self.risk is None else self.risk.largest()[1]
+        lines = [("Largest risk", risk), ("Utility", self.utility.in_short)]
+        return [*lines, ("Left out", "; ".join(self.left_out) or "nothing")]
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""
@@ -147,11 +156,13 @@ class Comparison(Printed):
             "check": None if self.check is None else self.check.to_dict(),
             "utility": json.loads(self.utility.to_json()),
             "warnings": self.warnings(),
+            "left_out": list(self.left_out),
             "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
-        parts = [f"{many(self.rows, 'row')}, {many(len(self.columns), 'column')} compared"]
+        head = f"{many(self.rows, 'row')}, {many(len(self.columns), 'column')} compared"
+        parts = ["\n".join([head, *wrapped_facts(self.verdict())])]
         parts += [f"WARNING: {text}" for text in self.warnings()]
         if self.risk is not None:
             parts += ["Risk", "\n".join(self.risk.sentences())]
@@ -216,7 +227,23 @@ def compare(
         released=marginals(None, after, declared),
         compared=marginals(before, single, declared),
         notes=tuple(notes),
+        left_out=_left_out(before, after, declared),
     )
+
+
+def _left_out(before: Rows, after: Rows, schema: Table | None) -> tuple[str, ...]:
+    """How many rows, and which columns that may be released, the release lacks."""
+    sizes = [len(next(iter(rows.read(rows.names[:1]).values()))) for rows in (before, after)]
+    gone = sizes[0] - sizes[1]
+    found = (
+        [f"{gone:,} of {many(sizes[0], 'row')} ({percent(gone / sizes[0])})"] if gone > 0 else []
+    )
+    names = [name for name in before.names if after.find(name) is None]
+    if schema is not None:
+        names = [name for name in names if name in schema.columns]
+    if names:
+        found.append(f"{'column' if len(names) == 1 else 'columns'} {named(names)}")
+    return tuple(found)
 
 
 def _has_sets(attribute: Attribute, schema: Table | None) -> bool:

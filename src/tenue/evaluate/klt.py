@@ -25,9 +25,16 @@ from .check_result import Check, Confidential
 from .column_types import Values, column_of, typed
 from .factorize import Codes, Flags, Whole
 from .one_table.cell_equality import MERGED, Cells, meant, noted, shown, word_codes
-from .one_table.closeness import farthest, ratio
+from .one_table.closeness import farthest, gain, ratio
 from .one_table.count import Counts, Groups, counted, grouped
-from .one_table.diversity import distinct_values, holdings, least_effective, needed_values
+from .one_table.diversity import (
+    distinct_values,
+    holdings,
+    largest_share,
+    least_effective,
+    needed_values,
+    recursive_bounds,
+)
 from .one_table.identifying_columns import unprotected
 from .rows import Rows
 
@@ -43,11 +50,18 @@ class Part:
     distinct: for each group, a lower bound of how many values it takes so that everybody in it has
         one of them.
     sizes: the number of rows of each group.
+    holders: the number of units of each group that have a value; None if each row is a unit.
     """
 
     counts: Counts
     distinct: Whole
     sizes: Whole
+    holders: Whole | None = None
+
+    @property
+    def with_value(self) -> Whole:
+        """The number of units of each group that have a value."""
+        return self.counts.sizes if self.holders is None else self.holders
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +200,9 @@ class Fold:
         self._alone = self._rows_alone = 0
         self._farthest = (Fraction(-1), 0, 0)
         self._quotient: Fraction | None = Fraction(1)
+        self._alpha = self._beta = Fraction(0)
+        self._enhanced = True
+        self._bounds: list[Fraction] | None = None
 
     def add(self, part: Part) -> Flags:
         """Adds some groups; returns in which of them everybody shares a value."""
@@ -196,7 +213,13 @@ class Fold:
         self._least = min(self._least, int(distinct.min()))
         if not self._alone:
             self._effective = min(self._effective, least_effective(counts, distinct))
+        self._alpha = max(self._alpha, largest_share(counts, part.with_value))
+        bounds = recursive_bounds(counts, part.with_value)
+        pairs = zip(bounds if self._bounds is None else self._bounds, bounds, strict=False)
+        self._bounds = [max(pair) for pair in pairs]
         if counts.filled.size or counts.rows == 0:
+            beta, enhanced = gain(counts)
+            self._beta, self._enhanced = max(self._beta, beta), self._enhanced and enhanced
             t, groups = farthest(counts, ordered=self._ordered)
             group = groups[np.argmin(sizes[groups])]
             found = (t, -int(counts.sizes[group]), -int(sizes[group]))
@@ -222,6 +245,12 @@ class Fold:
             size_of_farthest=-size,
             exact_t=t,
             exact_t_ratio=quotient,
+            alpha=float(self._alpha),
+            beta=float(self._beta),
+            beta_enhanced=float(self._beta) if self._enhanced else math.inf,
+            exact_alpha=self._alpha,
+            exact_beta=self._beta,
+            recursive=tuple(self._bounds or ()),
         )
 
 
@@ -263,6 +292,14 @@ class Loaded:
         groups, persons = self._groups, self._persons
         units = groups.sizes if persons is None else groups.units(persons)
         return Sizes(units, groups.sizes, np.ones(groups.count, np.int64))
+
+    @property
+    def units(self) -> Whole:
+        """For each row, the number of units of its group."""
+        groups, persons = self._groups, self._persons
+        units = groups.sizes if persons is None else groups.units(persons)
+        found: Whole = units[groups.labels]
+        return found
 
     def confidential(self) -> Iterator[ConfidentialColumn]:
         for secret in self.columns:
@@ -315,7 +352,8 @@ class Loaded:
             yield Part(counts, distinct_values(counts), groups.sizes)
             return
         entries = holdings(groups, codes, persons)
-        yield Part(counted(entries.groups, entries.values), needed_values(entries), groups.sizes)
+        counts = counted(entries.groups, entries.values)
+        yield Part(counts, needed_values(entries), groups.sizes, entries.holders)
 
 
 # -- Groups of rows that need not fit into memory --------------------------------------------------

@@ -233,7 +233,7 @@ class Counted:
             totals += np.bincount(one.values.codes, minlength=count)
         for part, one in entries():
             counts = replace(counted(one.groups, one.values), totals=totals)
-            yield Part(counts, needed_values(one), part.sizes)
+            yield Part(counts, needed_values(one), part.sizes, one.holders)
 
     def _parts(self, others: Sequence[str], most: int) -> Iterator[_Combinations]:
         """Combinations with values of other columns, in whole groups, at least `most` at a time."""

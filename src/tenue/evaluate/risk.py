@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_call, exact
+from ..arguments import Number, checked_call, exact
 from ..errors import refuse
 from ..schema import Table
 from ..text import named, percent
@@ -62,6 +62,10 @@ def _seen(attribute: Attribute) -> Seen:
     present = int(np.isnan(values).argmax()) if np.isnan(values).any() else values.size
     codes[codes >= present] = -1
     return Seen(attribute.name, Codes(codes, present), attribute.original)
+
+
+_MOST_KEPT = 0.5
+"""Beyond this share of true values, trusting the release is right more often than not."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -124,6 +128,38 @@ class Risk(Printed):
             "leave it out."
             for one in self.recomputed
         ]
+
+    def largest(self) -> tuple[float, str]:
+        """The largest risk that was measured: its share, and what it is the share of.
+
+        An intruder who knows the whole original learns nothing by linking, and where values are not
+        swapped all of them are true: there the intruder who knows quasi-identifiers counts. That
+        swapped rows keep their true value counts from one half on: below that, most of what an
+        intruder believes of it is wrong.
+        """
+        who, found = "an intruder who knows", []
+        check, share = self.check, self.linkage_by_quasi_identifiers
+        swapped = check is not None and check.swapped
+        if swapped or share is None:
+            text = f"{who} the whole original links {percent(self.record_linkage)} of the records"
+            found.append((self.record_linkage, text))
+        if share is not None:
+            text = f"{who} the quasi-identifiers links {percent(share)} of the records"
+            found.append((share, text))
+        if self.in_all_groups is not None:
+            text = f"the groups of all columns find {percent(self.in_all_groups)} of the records"
+            found.append((self.in_all_groups, text))
+        for name, own in self.own_values.items() if swapped else ():
+            if own > _MOST_KEPT:
+                found.append((own, f"{percent(own)} of the rows have the true value of `{name}`"))
+        for name, one in self.rematched.items():
+            text = f"{who} how columns relate reassigns {percent(one.records)} of `{name}`"
+            found.append((one.records, text))
+        if check is not None and check.homogeneous_share and not (check.swapped or check.drawn):
+            alone = check.homogeneous_share
+            text = f"{percent(alone)} of the rows are in groups that disclose a confidential value"
+            found.append((alone, text))
+        return max(found, key=lambda one: one[0])
 
     def sentences(self) -> list[str]:
         """The results, without k, l and t."""
@@ -273,10 +309,10 @@ class Score:
     def of(
         cls,
         *,
-        sse: object,
-        record_linkage: object,
-        baseline_sse: object,
-        baseline_record_linkage: object,
+        sse: Number,
+        record_linkage: Number,
+        baseline_sse: Number,
+        baseline_record_linkage: Number,
     ) -> Score:
         """The score of given figures; linkages both as shares or both in percent.
 

@@ -24,6 +24,7 @@ from .one_table.count import Groups, grouped
 from .one_table.interval_values import Domain
 from .risk import stated
 from .rows import open_rows
+from .two_tables.association import Association, association_of
 from .two_tables.attributes import Attribute, paired
 from .two_tables.distribution import Moved, moved, moved_as_json
 from .two_tables.distribution_similarity import Propensity, propensity_of
@@ -163,6 +164,7 @@ class Utility(Printed):
         over the columns that changed: 0 is best, 1 as bad as if all values had moved from one end
         to the other; by column, including unchanged ones, in `relative_by_column`.
     correlation: how far correlations moved; None with fewer than two columns of numbers.
+    association: how far the association of every two columns moved, whatever their types.
     columns: how far the distribution of each column moved.
     propensity: how well masked and original rows can be distinguished.
     """
@@ -172,6 +174,7 @@ class Utility(Printed):
     relative_error: float
     relative_by_column: tuple[tuple[str, float], ...]
     correlation: CorrelationDifference | None
+    association: Association
     columns: tuple[Moved, ...]
     propensity: Propensity
 
@@ -193,6 +196,7 @@ class Utility(Printed):
                     for names, (before, after) in correlation.pairs.items()
                 ],
             },
+            "association": self.association.to_dict(),
             "columns": list(map(moved_as_json, self.columns)),
             "propensity": asdict(self.propensity),
         }
@@ -200,7 +204,8 @@ class Utility(Printed):
     @property
     def in_short(self) -> str:
         """The loss in one sentence."""
-        return f"Changed columns moved by {percent(self.relative_error)} of their domain."
+        moved = f"changed columns moved by {percent(self.relative_error)} of their domain"
+        return "; ".join([moved, *self.association.brief])
 
     def __str__(self) -> str:
         kept = [name for name, moved in self.relative_by_column if moved == 0]
@@ -237,6 +242,8 @@ class Utility(Printed):
             lines.append(f"{column.name:<{width}}  " + " ".join(f"{cell:>9}" for cell in shown))
         lines.append("Changes, 0 is none: values and quantiles over the width of the domain, mean")
         lines.append("and variance over themselves, shares by total variation.")
+        if self.association.pairs:
+            lines += ["", str(self.association)]
         return "\n".join(lines)
 
 
@@ -263,12 +270,14 @@ def utility_of(attributes: list[Attribute]) -> Utility:
         for (_, error), attribute in zip(errors, attributes, strict=True)
     )
     changed = [value for _, value in relative if value > 0]
+    correlation = correlation_of(attributes)
     return Utility(
         sse=sum(error for _, error in errors),
         sse_by_column=errors,
         relative_error=math.sqrt(sum(value**2 for value in changed) / max(len(changed), 1)),
         relative_by_column=relative,
-        correlation=correlation_of(attributes),
+        correlation=correlation,
+        association=association_of(attributes, correlation),
         columns=tuple(map(moved, attributes)),
         propensity=propensity_of(attributes),
     )

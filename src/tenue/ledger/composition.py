@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..arguments import checked_call, whole
+from ..arguments import Number, checked_call, whole
 from ..errors import nearest, refuse
 from ..privacy import Neighbours
 from ..privacy.loss import EpsilonDelta, Loss, check_price
@@ -80,8 +80,8 @@ class Charge:
     def of(
         cls,
         *,
-        epsilon: object,
-        delta: object = 0,
+        epsilon: Number,
+        delta: Number = 0,
         neighbours: Neighbours,
         person: str | None = None,
     ) -> Charge:

@@ -15,25 +15,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self, TextIO, TypeVar
 
-from ..arguments import checked_call
+from ..arguments import Number, checked_call
 from ..errors import Fault, LedgerFault, Refused, refuse
 from ..privacy import Certificate, Neighbours
 from ..privacy.loss import EpsilonDelta
+from . import facts
 from .canonical_text import given_text, readable
 from .composition import Charge, Column, given_neighbours
-from .facts import (
-    DatasetOpened,
-    Entry,
-    Fact,
-    ReleaseRegistered,
-    ReleaseWithdrawn,
-    RowsReleased,
-    SchemaChanged,
-    SourceValidated,
-    stored_caps,
-)
+from .facts import Entry
 from .results import Balance, Reservation, Verification, balance_of, balances_in_html
-from .totals import EVERYONE, OPEN, Shelf, Source, cache_name, standing, ticket_name
+from .totals import EVERYONE, OPEN, Shelf, Source, scoped, standing
 from .transactions import admin, reserve
 from .transactions import flight as flights
 from .transactions.flight import FLIGHTS, Flight, pauses
@@ -60,13 +51,6 @@ class Stamped(Protocol):
     def mark(self) -> str: ...
     @property
     def reading(self) -> str: ...
-
-
-class Rows(Shelf, Protocol):
-    """A shelf with its head and the answers of its cache."""
-
-    def cached(self, cache: bytes) -> int | None: ...
-    def head(self) -> tuple[int, bytes]: ...
 
 
 class Ledger(abc.ABC):
@@ -101,17 +85,18 @@ class Ledger(abc.ABC):
     def open_dataset(
         self,
         dataset: str,
-        total: object,
-        per_analyst: object | None = None,
+        total: Number,
+        per_analyst: Number | None = None,
         *,
         neighbours: Neighbours,
-        total_delta: object = 0,
-        individual: object | None = None,
+        total_delta: Number = 0,
+        individual: Number | None = None,
         schema_digest: str = "",
         data_version: str = "",
         protocol: str = "",
         unit: str = "",
-    ) -> tuple[Fact, ...]:
+        dry: bool = False,
+    ) -> tuple[facts.Fact, ...]:
         """Gives a data set its budget, or records what changed; returns the facts written.
 
         Spending belongs to the data set's name and survives every change. A change of neighbours
@@ -127,23 +112,26 @@ class Ledger(abc.ABC):
             protocol: how every question must be answered, in words.
             unit: who is protected, in words; another unit is refused once something was spent. With
                 " by " and a column, that column may change until a question is about one person.
+            dry: whether nothing is written: the facts, or the refusal, are those of an opening now.
         """
         budget = EpsilonDelta.cap(total, total_delta, name="total")
         quota = None if per_analyst is None else EpsilonDelta.cap(per_analyst, name="per_analyst")
-        wanted = DatasetOpened(
+        wanted = facts.DatasetOpened(
             dataset=given_text(dataset, "dataset"),
             neighbours=given_neighbours(neighbours),
-            **stored_caps(*budget.stored, None if quota is None else quota.units),
+            **facts.stored_caps(*budget.stored, None if quota is None else quota.units),
             schema_digest=given_text(schema_digest, "schema_digest", empty=True),
             data_version=given_text(data_version, "data_version", empty=True),
         )
         cap = None if individual is None else EpsilonDelta.cap(individual, name="individual")
         texts = (given_text(protocol, "protocol", empty=True), given_text(unit, "unit", empty=True))
-        return self._write(lambda journal: admin.open_dataset(journal, wanted, cap, *texts))
+        return self._write(
+            lambda journal: admin.open_dataset(journal, wanted, cap, *texts, dry=dry)
+        )
 
     def record_schema(self, dataset: str, schema_digest: str) -> None:
         """Records durably under which schema a data set is published."""
-        wanted = SchemaChanged(
+        wanted = facts.SchemaChanged(
             dataset=given_text(dataset, "dataset"),
             schema_digest=given_text(schema_digest, "schema_digest"),
         )
@@ -154,7 +142,7 @@ class Ledger(abc.ABC):
 
         Nothing is written if they are those of the last record. The record has no fact about rows.
         """
-        wanted = SourceValidated(
+        wanted = facts.SourceValidated(
             dataset=given_text(dataset, "dataset"),
             names="\n".join(map(readable, stamp.names)),
             size=stamp.size,
@@ -268,7 +256,7 @@ class Ledger(abc.ABC):
         signal = FLIGHTS.signal(flight)
         again = time.monotonic() + flights.LIVENESS
 
-        def going(rows: Rows) -> bool:
+        def going(rows: Shelf) -> bool:
             ticket = rows.ticket(flight.sequence)
             return ticket is not None and ticket.outcome == OPEN
 
@@ -307,19 +295,44 @@ class Ledger(abc.ABC):
 
     def cached(self, dataset: str, cache_key: str) -> bytes | None:
         """The answer stored under a cache key of this data set, or None; costs nothing."""
-        # ledgers from before single flight may have several; the latest counts
-        name = cache_name(given_text(dataset, "dataset"), given_text(cache_key, "cache_key"))
+        name = scoped(given_text(cache_key, "cache_key"), given_text(dataset, "dataset"))
 
-        def look(rows: Rows) -> bytes | None:
-            at = None if name is None else rows.cached(name)
+        def look(rows: Shelf) -> bytes | None:
+            at = None if name is None else _answered(rows, name)
             return None if at is None else rows.answer(at)
 
         return self._read(look)
 
+    def cached_at(self, dataset: str, cache_key: str) -> int | None:
+        """The number of the entry that stored the answer which `cached` gives; None without one."""
+        name = scoped(given_text(cache_key, "cache_key"), given_text(dataset, "dataset"))
+        return None if name is None else self._read(lambda rows: _answered(rows, name))
+
+    def written_at(self, sequence: int) -> str:
+        """The time of an entry, as it was written down."""
+        return self._read(lambda rows: facts.read(sequence, rows.text(sequence))[0])
+
+    def validations(self, dataset: str) -> tuple[tuple[int, str], ...]:
+        """Every opening at which the holder's files were read: its entry, and the SHA-256 of what
+        they held. Earlier answers are of earlier rows wherever this digest has changed."""
+        name, kind = given_text(dataset, "dataset"), facts.SourceValidated.kind
+        texts = self._read(lambda rows: rows.texts_with(f'"kind":"{kind}"'))
+        read = ((at, facts.read(at, text)[1]) for at, text in texts)
+        return tuple(
+            (at, fact.digest)
+            for at, fact in read
+            if isinstance(fact, facts.SourceValidated) and fact.dataset == name
+        )
+
+    @property
+    def length(self) -> int:
+        """The number of its last entry."""
+        return self._read(lambda rows: rows.head()[0])
+
     def has_key(self, dataset: str, analyst: str, key: str) -> bool:
         """Whether the key already belongs to a question of this analyst; costs nothing."""
         scope = given_text(dataset, "dataset"), given_text(analyst, "analyst")
-        name = ticket_name(*scope, given_text(key, "key"))
+        name = scoped(given_text(key, "key"), *scope)
         return self._read(lambda rows: name is not None and rows.ticket_named(name) is not None)
 
     @checked_call
@@ -347,9 +360,13 @@ class Ledger(abc.ABC):
         digest = given_text(release_digest, "release_digest")
         how = given_text(method, "method")
         words = " ".join(given_text(mark, "marks") for mark in marks)
-        facts: dict[str, Any] = {"dataset": name, "release_digest": digest}
-        facts |= {"method": how, "override": bool(override)}
-        wanted = RowsReleased(marks=words, **facts) if words else ReleaseRegistered(**facts)
+        stated: dict[str, Any] = {"dataset": name, "release_digest": digest}
+        stated |= {"method": how, "override": bool(override)}
+        wanted = (
+            facts.RowsReleased(marks=words, **stated)
+            if words
+            else facts.ReleaseRegistered(**stated)
+        )
 
         def registered(journal: Journal) -> tuple[int, bool]:
             known = digest in journal.totals.releases_of(name)
@@ -364,6 +381,20 @@ class Ledger(abc.ABC):
     def _drafts(self) -> set[tuple[str, str]]:
         """The releases that were registered through this object and are not published."""
         return set()
+
+    def release_saved(self, dataset: str, release_digest: str, *, method: str, place: str) -> None:
+        """Records into which folder a release was written, for `tenue ledger show`.
+
+        Parameters
+            place: the folder, relative to that of the ledger's file.
+        """
+        wanted = facts.ReleaseSaved(
+            dataset=given_text(dataset, "dataset"),
+            release_digest=given_text(release_digest, "release_digest"),
+            method=given_text(method, "method"),
+            place=given_text(place, "place"),
+        )
+        self._write(lambda journal: admin.record_saved(journal, wanted))
 
     def release_left(self, dataset: str, release_digest: str) -> None:
         """Records in this object that a draft is published, and cannot be withdrawn any more."""
@@ -380,7 +411,7 @@ class Ledger(abc.ABC):
             lambda rows: release_digest in standing(rows.releases(dataset))
         ):
             raise refuse("ledger.release-not-withdrawable")
-        wanted = ReleaseWithdrawn(
+        wanted = facts.ReleaseWithdrawn(
             dataset=given_text(dataset, "dataset"),
             release_digest=given_text(release_digest, "release_digest"),
             reason=given_text(reason, "reason"),
@@ -405,7 +436,7 @@ class Ledger(abc.ABC):
         """What a data set has spent and what remains; the only data set need not be named."""
         name = None if dataset is None else given_text(dataset, "dataset")
 
-        def look(rows: Rows) -> Balance:
+        def look(rows: Shelf) -> Balance:
             known = rows.datasets()
             chosen = known[0] if name is None and len(known) == 1 else name or ""
             found = rows.dataset(chosen)
@@ -479,9 +510,8 @@ class Ledger(abc.ABC):
 
         Only the schema is sealed: compare the other sentences with those of the answer or release.
         """
-        found = given_certificate(certificate)
-        stated = (e for e in self._entries() if isinstance(e.fact, DatasetOpened | SchemaChanged))
-        return compared(found.schema_hash, stated, self._secret())
+        sealed_hash = given_certificate(certificate).schema_hash
+        return compared(sealed_hash, self._entries(), self._secret())
 
     @abc.abstractmethod
     def _secret(self) -> bytes:
@@ -519,7 +549,7 @@ class Ledger(abc.ABC):
         """Runs `work` in a transaction, perhaps with others; returns once it is durable."""
 
     @abc.abstractmethod
-    def _read(self, look: Callable[[Rows], T]) -> T:
+    def _read(self, look: Callable[[Shelf], T]) -> T:
         """Runs `look` on one consistent state."""
 
     @abc.abstractmethod
@@ -530,9 +560,20 @@ class Ledger(abc.ABC):
     def _inspect(self, anchor: Anchor | None) -> Verification:
         """The result of `verify`."""
 
-    @abc.abstractmethod
     def _hold_to(self, anchor: Anchor) -> None:
         """A fault unless the ledger continues `anchor`."""
+        missed = self._read(
+            lambda rows: anchor.missed_by(rows.head()[0], rows.link(anchor.entries))
+        )
+        if missed:
+            raise LedgerFault(missed)
+
+
+def _answered(rows: Shelf, name: bytes) -> int | None:
+    """The entry of the answer under a cache name: the latest, if there are several, as ledgers
+    from before single flight may have."""
+    tickets = rows.tickets_cached(name)
+    return max((one.settled for one in tickets if one.settled is not None), default=None)
 
 
 def _flight(reservation: Reservation) -> Flight:

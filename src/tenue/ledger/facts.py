@@ -233,6 +233,20 @@ class RowsReleased(_OfDataset):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReleaseSaved(_OfDataset):
+    """A release was written into a folder. It says where its files are, and permits nothing: a
+    private table is paid for, another release registered.
+
+    place: the folder, relative to that of the ledger's file; its name for a ledger in no file.
+    """
+
+    kind: ClassVar[str] = "release-saved"
+    release_digest: str
+    method: str
+    place: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReleaseWithdrawn(_OfDataset):
     """A registered release was withdrawn: the caller states that it was never published."""
 
@@ -258,6 +272,7 @@ Fact = (
     | Unanswered
     | ReleaseRegistered
     | RowsReleased
+    | ReleaseSaved
     | ReleaseWithdrawn
 )
 

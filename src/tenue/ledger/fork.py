@@ -6,15 +6,19 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Protocol
 
 
-class Forkable(Protocol):
-    """An object that must change around a fork."""
+class Forkable:
+    """An object that is called around every fork, once it is watched."""
 
-    def before_fork(self) -> None: ...
-    def after_fork_in_parent(self) -> None: ...
-    def after_fork_in_child(self) -> None: ...
+    def _before_fork(self) -> None:
+        """In the parent."""
+
+    def _after_fork_in_parent(self) -> None:
+        """In the parent, also where the fork failed."""
+
+    def _after_fork_in_child(self) -> None:
+        """In the child, which has no other thread."""
 
 
 _watched: weakref.WeakSet[Forkable] = weakref.WeakSet()
@@ -28,46 +32,22 @@ def watch(thing: Forkable) -> None:
         _watched.add(thing)
 
 
-class InChild:
-    """Calls a method in a forked child, as long as both this and the method's object live."""
-
-    def __init__(self, method: Callable[[], None]) -> None:
-        self._method = weakref.WeakMethod(method)
-        watch(self)
-
-    def before_fork(self) -> None:
-        pass
-
-    def after_fork_in_parent(self) -> None:
-        pass
-
-    def after_fork_in_child(self) -> None:
-        method = self._method()
-        if method is not None:
-            method()
-
-
 def _before() -> None:
     _turn.acquire()
     _forking[:] = list(_watched)
     for thing in _forking:
-        thing.before_fork()
+        thing._before_fork()
 
 
-def _after_in_parent() -> None:
+def _after(call: Callable[[Forkable], None]) -> None:
     for thing in _forking:
-        thing.after_fork_in_parent()
-    _forking.clear()
-    _turn.release()
-
-
-def _after_in_child() -> None:
-    for thing in _forking:
-        thing.after_fork_in_child()
+        call(thing)
     _forking.clear()
     _turn.release()
 
 
 os.register_at_fork(
-    before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
+    before=_before,
+    after_in_parent=lambda: _after(lambda thing: thing._after_fork_in_parent()),
+    after_in_child=lambda: _after(lambda thing: thing._after_fork_in_child()),
 )

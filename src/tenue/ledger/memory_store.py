@@ -22,6 +22,7 @@ from .totals import (
     Source,
     Stored,
     Ticket,
+    within,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ class Dictionaries:
     def head(self) -> tuple[int, bytes]:
         return (self.entries[-1][0], self.entries[-1][2]) if self.entries else (0, facts.GENESIS)
 
+    def link(self, sequence: int) -> bytes | None:
+        if sequence == 0:
+            return facts.GENESIS
+        return self.entries[sequence - 1][2] if sequence <= len(self.entries) else None
+
     def datasets(self) -> list[str]:
         return sorted(self._books.datasets)
 
@@ -53,17 +59,13 @@ class Dictionaries:
         return self._books.accounts.get((dataset, analyst))
 
     def accounts(self, dataset: str) -> dict[str, Account]:
-        return {who: kept for (name, who), kept in self._books.accounts.items() if name == dataset}
+        return within(self._books.accounts, dataset)
 
     def person(self, dataset: str, analyst: str, person: str) -> Person | None:
         return self._books.persons.get((dataset, analyst, person))
 
     def persons(self, dataset: str, analyst: str) -> dict[str, Person]:
-        return {
-            person: kept
-            for (name, who, person), kept in self._books.persons.items()
-            if name == dataset and who == analyst
-        }
+        return within(self._books.persons, dataset, analyst)
 
     def most(self, dataset: str, analyst: str, besides: Iterable[str]) -> Person:
         most = NOTHING
@@ -75,9 +77,7 @@ class Dictionaries:
         return self._books.questions.get((dataset, question_name), 0)
 
     def releases(self, dataset: str) -> dict[str, int]:
-        return {
-            digest: at for (name, digest), at in self._books.releases.items() if name == dataset
-        }
+        return within(self._books.releases, dataset)
 
     def protocol(self, dataset: str) -> str:
         return self._books.protocols.get(dataset, "")
@@ -100,9 +100,11 @@ class Dictionaries:
         found = [ticket for ticket in self._open.values() if ticket.cache == cache]
         return found if answered is None else [self._tickets[answered], *found]
 
-    def cached(self, cache: bytes) -> int | None:
-        sequence = self._answered.get(cache)
-        return None if sequence is None else self._tickets[sequence].settled
+    def text(self, sequence: int) -> str:
+        return self.entries[sequence - 1][1]
+
+    def texts_with(self, part: str) -> list[tuple[int, str]]:
+        return [(sequence, text) for sequence, text, _ in self.entries if part in text]
 
     def reserved(self, sequence: int) -> Reserved:
         there = 0 < sequence <= len(self.entries)

@@ -7,10 +7,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ..privacy import Neighbours
-from ..privacy.loss import EpsilonDelta, decimal
-from ..text import html_table, paragraphs
+from ..privacy.loss import EpsilonDelta
+from ..text import exactly, html_table, paragraphs
 from .composition import Column
-from .facts import Answered, Asked, Entry, Reserved, Returned, Unanswered
+from .facts import (
+    Answered,
+    Asked,
+    Entry,
+    ReleaseRegistered,
+    ReleaseSaved,
+    ReleaseWithdrawn,
+    Reserved,
+    Returned,
+    RowsReleased,
+    Unanswered,
+)
 from .totals import EVERYONE, Account, Dataset
 
 
@@ -50,8 +61,8 @@ class Quota:
         return None if self.total is None else max(Fraction(0), self.total - self.spent)
 
     def __str__(self) -> str:
-        of = "" if self.total is None else f" of {decimal(self.total)}"
-        return f"{self.analyst}: epsilon {decimal(self.spent)}{of} spent"
+        of = "" if self.total is None else f" of {exactly(self.total)}"
+        return f"{self.analyst}: epsilon {exactly(self.spent)}{of} spent"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -93,18 +104,18 @@ class Balance:
         return None if total is None else max(Fraction(0), total - self.individual)
 
     def __str__(self) -> str:
-        spent, total = decimal(self.spent), decimal(self.total)
-        summary = f"epsilon {spent} of {total} spent, {decimal(self.remaining)} remains"
+        spent, total = exactly(self.spent), exactly(self.total)
+        summary = f"epsilon {spent} of {total} spent, {exactly(self.remaining)} remains"
         if not (self.total or self.spent):
             summary = "no budget, so nothing may be asked"
         lines = [f"protocol: {self.protocol}"] if self.protocol else []
         if self.total_delta:
-            lines.append(f"delta {decimal(self.spent_delta)} of {decimal(self.total_delta)} spent")
+            lines.append(f"delta {exactly(self.spent_delta)} of {exactly(self.total_delta)} spent")
         if self._has_individual:
             cap = self.total_individual
-            of = "" if cap is None else f" of {decimal(cap)}"
+            of = "" if cap is None else f" of {exactly(cap)}"
             lines.append(
-                f"individual epsilon {decimal(self.individual)}{of} spent, which is not "
+                f"individual epsilon {exactly(self.individual)}{of} spent, which is not "
                 "differential privacy and is not part of the above"
             )
         if self.releases:
@@ -140,8 +151,8 @@ class Balance:
 def _amounts(
     name: str, spent: Fraction, total: Fraction | None, left: Fraction | None
 ) -> list[str]:
-    shown = ("no limit" if total is None else decimal(total), "" if left is None else decimal(left))
-    return [name, decimal(spent), *shown]
+    shown = ("no limit" if total is None else exactly(total), "" if left is None else exactly(left))
+    return [name, exactly(spent), *shown]
 
 
 def balances_in_html(balances: Sequence[Balance], note: str) -> str:
@@ -149,7 +160,7 @@ def balances_in_html(balances: Sequence[Balance], note: str) -> str:
     header = ["data set", "neighbours", "epsilon", "spent", "remains", "releases"]
     rows = [
         [one.dataset, one.neighbours]
-        + [decimal(amount) for amount in (one.total, one.spent, one.remaining)]
+        + [exactly(amount) for amount in (one.total, one.spent, one.remaining)]
         + [str(one.releases)]
         for one in balances
     ]
@@ -210,7 +221,7 @@ class Verification:
         return f"NOT INTACT{where}: {self.reason}"
 
 
-# -- Debits, as a data officer reads them ----------------------------------------------------------
+# -- Releases and debits, as a data officer reads them ---------------------------------------------
 
 _OUTCOMES: dict[type, str] = {
     Answered: "answered",
@@ -265,3 +276,48 @@ def debits(entries: Iterable[Entry]) -> list[Debit]:
         )
         for sequence, (entry, fact) in paid.items()
     ]
+
+
+@dataclass(frozen=True)
+class Released:
+    """One release of a table.
+
+    sequence, time: of its registration; of a private table, of the first time it was saved.
+    method: with its options, in a few words.
+    override: whether it was registered although the table had been released before.
+    withdrawn: whether it never left.
+    places: the folders into which it was saved, relative to that of the ledger's file.
+    """
+
+    sequence: int
+    time: str
+    dataset: str
+    method: str
+    digest: str
+    override: bool = False
+    withdrawn: bool = False
+    places: tuple[str, ...] = ()
+
+
+def released(entries: Iterable[Entry]) -> list[Released]:
+    """Every release among the entries, in order."""
+    found: dict[tuple[str, str], Released] = {}
+    done: list[Released] = []
+    for entry in entries:
+        fact = entry.fact
+        if not isinstance(fact, ReleaseRegistered | RowsReleased | ReleaseSaved | ReleaseWithdrawn):
+            continue
+        key = fact.dataset, fact.release_digest
+        if isinstance(fact, ReleaseWithdrawn):
+            if key in found:
+                done.append(replace(found.pop(key), withdrawn=True))
+            continue
+        stands = found.setdefault(
+            key, Released(entry.sequence, entry.time, fact.dataset, fact.method, key[1])
+        )
+        if isinstance(fact, ReleaseSaved):
+            places = tuple(dict.fromkeys([*stands.places, fact.place]))
+            found[key] = replace(stands, places=places)
+        else:
+            found[key] = replace(stands, override=fact.override)
+    return sorted([*found.values(), *done], key=lambda one: one.sequence)

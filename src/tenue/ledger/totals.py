@@ -10,33 +10,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..errors import LedgerFault
 from ..privacy import Neighbours
 from ..privacy.loss import NOTHING, EpsilonDelta
+from . import facts
 from .composition import REPLACE
-from .facts import (
-    Answered,
-    Asked,
-    CapChanged,
-    Caps,
-    DataChanged,
-    DatasetOpened,
-    Fact,
-    IndividualCapped,
-    NeighboursChanged,
-    ProtocolChanged,
-    ReleaseRegistered,
-    ReleaseWithdrawn,
-    Reserved,
-    Returned,
-    RowsReleased,
-    SchemaChanged,
-    SourceValidated,
-    Unanswered,
-    UnitStated,
-)
+
+K = TypeVar("K", bound=tuple[str, ...])
+V = TypeVar("V")
 
 EVERYONE = ""
 """The data set's own account, and the marks of all data sets; no name is ever empty."""
@@ -58,8 +41,13 @@ class Dataset(NamedTuple):
     individual: int | None = None  # the cap of the individual column
     unit: str = ""  # who is protected, in words; empty if not stated
 
+    @classmethod
+    def of(cls, fact: facts.DatasetOpened) -> Dataset:
+        """What is in force for a new data set."""
+        return cls(fact.neighbours, *fact.caps, fact.schema_digest, fact.data_version)
+
     @property
-    def caps(self) -> Caps:
+    def caps(self) -> facts.Caps:
         return self.total, self.total_delta, self.per_analyst
 
     @property
@@ -77,11 +65,6 @@ class Dataset(NamedTuple):
     def individual_budget(self) -> EpsilonDelta | None:
         """What may be spent of individual differential privacy; None for no cap."""
         return None if self.individual is None else EpsilonDelta(self.individual)
-
-    @property
-    def widest_loss(self) -> EpsilonDelta:
-        """The largest epsilon ever charged together with a delta."""
-        return EpsilonDelta(self.widest)
 
 
 class Source(NamedTuple):
@@ -171,33 +154,21 @@ class Stored(NamedTuple):
     answers: int
 
 
-Line = tuple[
-    int,
-    str,
-    bytes,
-    int | None,
-    bytes | None,
-    bytes | None,
-    str | None,
-    int | None,
-    int | None,
-    bytes | None,
-]
+Line = tuple[Any, ...]
 """An entry's number, text and hash; the ticket it opened, if any, field by field; its answer."""
 
 
-def ticket_name(dataset: str, analyst: str, key: str | None) -> bytes | None:
-    """An idempotency key in its scope. No name holds a NUL, so no two scopes collide."""
-    if key is None:
-        return None
-    return hashlib.sha256(f"{dataset}\0{analyst}\0{key}".encode()).digest()
+def scoped(key: str | None, *scope: str) -> bytes | None:
+    """An idempotency key of a data set's analyst, or a cache key of a data set; None for no key.
+
+    No name holds a NUL, so no two scopes collide.
+    """
+    return None if key is None else hashlib.sha256("\0".join((*scope, key)).encode()).digest()
 
 
-def cache_name(dataset: str, cache_key: str | None) -> bytes | None:
-    """A cache key in its scope, the data set."""
-    return (
-        None if cache_key is None else hashlib.sha256(f"{dataset}\0{cache_key}".encode()).digest()
-    )
+def within(rows: Mapping[K, V], *scope: str) -> dict[str, V]:
+    """The rows whose key begins with `scope`, by the rest of it."""
+    return {key[-1]: row for key, row in rows.items() if key[:-1] == scope}
 
 
 def standing(releases: Mapping[str, int]) -> dict[str, int]:
@@ -223,8 +194,12 @@ class Shelf(Protocol):
     def ticket_named(self, name: bytes) -> Ticket | None: ...
     def open_tickets(self) -> list[Ticket]: ...
     def tickets_cached(self, cache: bytes) -> list[Ticket]: ...
-    def reserved(self, sequence: int) -> Reserved: ...
+    def reserved(self, sequence: int) -> facts.Reserved: ...
     def answer(self, sequence: int) -> bytes: ...
+    def text(self, sequence: int) -> str: ...
+    def texts_with(self, part: str) -> list[tuple[int, str]]: ...
+    def head(self) -> tuple[int, bytes]: ...
+    def link(self, sequence: int) -> bytes | None: ...
 
 
 # -- The running totals, and how each fact changes them --------------------------------------------
@@ -238,7 +213,7 @@ class Totals(Books):
         self.shelf = shelf
         self.tickets: dict[int, Ticket] = {}
         self.answers: dict[int, bytes] = {}
-        self._reserved: dict[int, Reserved] = {}
+        self._reserved: dict[int, facts.Reserved] = {}
         self._names: dict[bytes, int] = {}
         self._caches: dict[bytes, list[int]] = {}
         # the rows that every request of a batch looks at are fetched once
@@ -280,11 +255,7 @@ class Totals(Books):
 
     def releases_of(self, dataset: str) -> dict[str, int]:
         """Digests of releases and their entries; of EVERYONE, the marks of all data sets."""
-        found = dict(self.shelf.releases(dataset))
-        found.update(
-            {digest: at for (name, digest), at in self.releases.items() if name == dataset}
-        )
-        return standing(found)
+        return standing(self.shelf.releases(dataset) | within(self.releases, dataset))
 
     def ticket(self, sequence: int) -> Ticket | None:
         return self.tickets.get(sequence) or self.shelf.ticket(sequence)
@@ -311,67 +282,64 @@ class Totals(Books):
             known[sequence] = self.tickets[sequence]
         return [ticket for ticket in known.values() if ticket.outcome in (OPEN, ANSWERED)]
 
-    def reserved(self, sequence: int) -> Reserved:
+    def reserved(self, sequence: int) -> facts.Reserved:
         return self._reserved.get(sequence) or self.shelf.reserved(sequence)
 
     def answer(self, sequence: int) -> bytes:
         known = self.answers.get(sequence)
         return self.shelf.answer(sequence) if known is None else known
 
-    def post(self, sequence: int, fact: Fact) -> None:
+    def post(self, sequence: int, fact: facts.Fact) -> None:
         """Changes the totals by `fact`, entry number `sequence`."""
         match fact:
-            case Reserved():
+            case facts.Reserved():
                 self._open(sequence, fact)
                 self._charge(fact, +1)
-            case Asked():
+            case facts.Asked():
                 pass  # changes no total
-            case Answered():
+            case facts.Answered():
                 self._settle(sequence, fact.reservation, ANSWERED)
-            case Unanswered():
+            case facts.Unanswered():
                 self._settle(sequence, fact.reservation, UNANSWERED)
-            case Returned():
+            case facts.Returned():
                 self._settle(sequence, fact.reservation, RETURNED)
                 # what was reserved before the neighbours changed was repriced with the rest and
                 # stays spent: the exact share of that sum is no longer known
                 if fact.reservation > self._known(fact.dataset).repriced:
                     self._charge(self.reserved(fact.reservation), -1)
-            case DatasetOpened():
-                self.datasets[fact.dataset] = Dataset(
-                    fact.neighbours,
-                    *fact.caps,
-                    fact.schema_digest,
-                    fact.data_version,
-                )
-            case CapChanged():
+            case facts.DatasetOpened():
+                self.datasets[fact.dataset] = Dataset.of(fact)
+            case facts.CapChanged():
                 total, total_delta, each = fact.caps
                 caps = {"total": total, "total_delta": total_delta, "per_analyst": each}
                 self._change(fact.dataset, **caps)
-            case IndividualCapped():
+            case facts.IndividualCapped():
                 self._change(fact.dataset, individual=fact.cap)
-            case UnitStated():
+            case facts.UnitStated():
                 self._change(fact.dataset, unit=fact.unit)
-            case NeighboursChanged():
+            case facts.NeighboursChanged():
                 self._reprice(sequence, fact)
-            case ProtocolChanged():
+            case facts.ProtocolChanged():
                 self._known(fact.dataset)
                 self.protocols[fact.dataset] = fact.protocol
-            case SchemaChanged():
+            case facts.SchemaChanged():
                 self._change(fact.dataset, schema_digest=fact.schema_digest)
-            case DataChanged():
+            case facts.DataChanged():
                 self._change(fact.dataset, data_version=fact.data_version)
-            case SourceValidated():
+            case facts.SourceValidated():
                 self._known(fact.dataset)
                 self.sources[fact.dataset] = Source(fact.mark, fact.reading, fact.digest)
-            case ReleaseRegistered():
+            case facts.ReleaseRegistered():
                 self.releases[fact.dataset, fact.release_digest] = sequence
-            case RowsReleased():
+            case facts.RowsReleased():
                 self.releases[fact.dataset, fact.release_digest] = sequence
                 self.releases[EVERYONE, f"{sequence} {fact.marks}"] = sequence
-            case ReleaseWithdrawn():
+            case facts.ReleaseSaved():
+                self._known(fact.dataset)
+            case facts.ReleaseWithdrawn():
                 self._withdraw(sequence, fact)
 
-    def _withdraw(self, sequence: int, fact: ReleaseWithdrawn) -> None:
+    def _withdraw(self, sequence: int, fact: facts.ReleaseWithdrawn) -> None:
         registered = self.releases_of(fact.dataset).get(fact.release_digest)
         if registered is None:
             raise LedgerFault("a release was withdrawn that is not registered")
@@ -380,8 +348,8 @@ class Totals(Books):
             if at == registered:
                 self.releases[EVERYONE, marks] = -sequence
 
-    def _change(self, name: str, **facts: Any) -> None:
-        self.datasets[name] = self._known(name)._replace(**facts)
+    def _change(self, name: str, **changes: Any) -> None:
+        self.datasets[name] = self._known(name)._replace(**changes)
 
     def _known(self, name: str) -> Dataset:
         dataset = self.dataset(name)
@@ -389,9 +357,9 @@ class Totals(Books):
             raise LedgerFault(f"a fact speaks of `{name}`, which was never opened")
         return dataset
 
-    def _open(self, sequence: int, fact: Reserved) -> None:
-        name = ticket_name(fact.dataset, fact.analyst, fact.key)
-        cache = cache_name(fact.dataset, fact.cache_key)
+    def _open(self, sequence: int, fact: facts.Reserved) -> None:
+        name = scoped(fact.key, fact.dataset, fact.analyst)
+        cache = scoped(fact.cache_key, fact.dataset)
         self.tickets[sequence] = Ticket(sequence, name, cache, fact.owner)
         self._reserved[sequence] = fact
         if name is not None:
@@ -405,7 +373,7 @@ class Totals(Books):
             raise LedgerFault(f"entry {sequence} settles {reservation}, which is not open")
         self.tickets[reservation] = ticket._replace(outcome=outcome, settled=sequence)
 
-    def _charge(self, fact: Reserved, sign: int) -> None:
+    def _charge(self, fact: facts.Reserved, sign: int) -> None:
         name = fact.dataset
         dataset = self._known(name)
         if fact.column == "individual":
@@ -434,28 +402,18 @@ class Totals(Books):
                 before = self.person(name, analyst, fact.person)
                 now = before.spent + price
                 self.persons[name, analyst, fact.person] = Person(*now.stored)
-                if sign > 0:
-                    most = most.most(now)
-                else:
-                    most = self._most(name, analyst)
+                most = most.most(now) if sign > 0 else self._most(name, analyst)
             self.accounts[name, analyst] = Account.of(table, most, account.individual_spent)
-
-    def _changed(self, dataset: str, analyst: str) -> dict[str, Person]:
-        return {
-            person: spent
-            for (name, who, person), spent in self.persons.items()
-            if name == dataset and who == analyst
-        }
 
     def _most(self, dataset: str, analyst: str) -> EpsilonDelta:
         """The maximum over persons, computed again: only a refund can lower it."""
-        changed = self._changed(dataset, analyst)
+        changed = within(self.persons, dataset, analyst)
         most = self.shelf.most(dataset, analyst, changed).spent
         for person in changed.values():
             most = most.most(person.spent)
         return most
 
-    def _reprice(self, sequence: int, fact: NeighboursChanged) -> None:
+    def _reprice(self, sequence: int, fact: facts.NeighboursChanged) -> None:
         """Under replace, every past answer proved under add-or-remove counts twice.
 
         Sound because each past answer is priced anew by `Loss.under_replace`: epsilon doubles,
@@ -466,13 +424,12 @@ class Totals(Books):
         self.datasets[name] = dataset._replace(neighbours=fact.neighbours, repriced=sequence)
         if fact.neighbours != REPLACE or dataset.neighbours == REPLACE:
             return
-        widest = dataset.widest_loss
-        accounts = dict(self.shelf.accounts(name))
-        accounts.update({who: kept for (of, who), kept in self.accounts.items() if of == name})
+        widest = EpsilonDelta(dataset.widest)
+        accounts = self.shelf.accounts(name) | within(self.accounts, name)
         for analyst, account in accounts.items():
             table, most = (one.under_replace(widest) for one in (account.table, account.persons))
             self.accounts[name, analyst] = Account.of(table, most, account.individual_spent)
-            persons = self.shelf.persons(name, analyst) | self._changed(name, analyst)
+            persons = self.shelf.persons(name, analyst) | within(self.persons, name, analyst)
             for person, spent in persons.items():
                 again = spent.spent.under_replace(widest)
                 self.persons[name, analyst, person] = Person(*again.stored)

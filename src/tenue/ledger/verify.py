@@ -25,16 +25,7 @@ from ..errors import LedgerFault, Refused, refuse
 from ..privacy import Certificate
 from . import facts
 from .canonical_text import canonical
-from .facts import (
-    Answered,
-    DatasetOpened,
-    Entry,
-    Fact,
-    Reserved,
-    Returned,
-    SchemaChanged,
-    Unanswered,
-)
+from .facts import Entry
 from .memory_store import Dictionaries
 from .results import Verification
 from .totals import ANSWERED, EVERYONE, OPEN, RETURNED, UNANSWERED, Books, Line, Stored, Totals
@@ -102,7 +93,11 @@ class Anchor:
 
 # -- Recounting everything from the entries --------------------------------------------------------
 
-_OUTCOME: dict[type[Fact], int] = {Answered: ANSWERED, Returned: RETURNED, Unanswered: UNANSWERED}
+_OUTCOME: dict[type[facts.Fact], int] = {
+    facts.Answered: ANSWERED,
+    facts.Returned: RETURNED,
+    facts.Unanswered: UNANSWERED,
+}
 
 
 class _Recount(Totals):
@@ -117,22 +112,22 @@ class _Recount(Totals):
         self.replies = 0
         self._claims: dict[int, tuple[int, int]] = {}
 
-    def take(self, fact: Fact, line: Line) -> None:
+    def take(self, fact: facts.Fact, line: Line) -> None:
         """Posts one entry; a fault if a stored row contradicts it."""
         sequence, ticket, answer = line[0], line[3:9], line[9]
         self.post(sequence, fact)
-        if isinstance(fact, Reserved):
+        if isinstance(fact, facts.Reserved):
             self.reservations += 1
             self._take_ticket(sequence, ticket)
             dataset, account = self._known(fact.dataset), self.account(fact.dataset, EVERYONE)
             if fact.column == "dp" and not account.spent <= dataset.budget:
                 raise LedgerFault("the reservation exceeds the cap of its time")
-        elif isinstance(fact, Answered | Returned | Unanswered):
+        elif isinstance(fact, facts.Answered | facts.Returned | facts.Unanswered):
             claim = (fact.reservation, _OUTCOME[type(fact)])
             if self._claims.pop(sequence, None) != claim:
                 raise LedgerFault(f"the ticket of reservation {fact.reservation} contradicts it")
             self._forget(fact.reservation)
-            if isinstance(fact, Answered):
+            if isinstance(fact, facts.Answered):
                 self.replies += 1
                 digest = hashlib.sha256(answer).hexdigest() if type(answer) is bytes else None
                 if digest != fact.answer_digest:
@@ -204,6 +199,13 @@ MARK = "hmac-sha256:"
 _ABOUT = b"schema of a certificate\n"  # the key may seal other things in future
 
 
+def new_secret() -> bytes:
+    """A key for the seals of a new ledger."""
+    from ..noise.source import SYSTEM  # which loads numpy, for new ledgers only
+
+    return SYSTEM.words(4).tobytes()
+
+
 def sealed(secret: bytes, schema_digest: str) -> str:
     """The seal of a schema's digest."""
     return MARK + hmac.new(secret, _ABOUT + schema_digest.encode(), hashlib.sha256).hexdigest()
@@ -237,12 +239,11 @@ def compared(schema_hash: str, entries: Iterable[Entry], secret: bytes) -> Certi
         return CertificateVerification(False, reason="the certificate does not state its schema")
     for entry in entries:
         fact = entry.fact
-        if not isinstance(fact, DatasetOpened | SchemaChanged) or not fact.schema_digest:
-            continue
-        digest = fact.schema_digest
-        wanted = sealed(secret, digest) if schema_hash.startswith(MARK) else digest
-        if hmac.compare_digest(wanted.encode(), schema_hash.encode()):
-            return CertificateVerification(True, fact.dataset, entry.sequence)
+        if isinstance(fact, facts.DatasetOpened | facts.SchemaChanged) and fact.schema_digest:
+            digest = fact.schema_digest
+            wanted = sealed(secret, digest) if schema_hash.startswith(MARK) else digest
+            if hmac.compare_digest(wanted.encode(), schema_hash.encode()):
+                return CertificateVerification(True, fact.dataset, entry.sequence)
     return CertificateVerification(False, reason="no schema of this ledger has its seal")
 
 

@@ -3,6 +3,7 @@
 Part, Component, Atoms     whole numbers and the noise that goes on them
 refine                     the analyst's belief, raised near the truth
 expected_error             the error of a refined answer, averaged over the belief
+exponential                the choice of a candidate by its score
 individual                 an answer calibrated to this very table: individual DP
 individual_steps           the same on sorted whole steps
 smooth_release             an answer calibrated to the smooth sensitivity of this table
@@ -16,6 +17,7 @@ from .._lazy import lazily
 
 if TYPE_CHECKING:
     from .additive_noise import Atoms, Component, Part
+    from .exponential_mechanism import exponential
     from .individual_dp import (
         INDIVIDUAL_ASSUMES,
         INDIVIDUAL_LIMITS,
@@ -38,6 +40,7 @@ __all__ = [
     "RefinedPoints",
     "Released",
     "expected_error",
+    "exponential",
     "individual",
     "individual_steps",
     "refine",
@@ -48,6 +51,7 @@ lazily(
     __name__,
     {
         ".additive_noise": "Atoms Component Part",
+        ".exponential_mechanism": "exponential",
         ".individual_dp": (
             "individual_steps INDIVIDUAL_ASSUMES INDIVIDUAL_LIMITS Released individual"
         ),

@@ -211,18 +211,12 @@ class Mixture:
     """
 
     parts: tuple[Single, ...]
+    mean_absolute_error: None = None
+    quick_mean_absolute_error: None = None
 
     @property
     def variance(self) -> float:
         return sum(math.sqrt(part.variance) for part in self.parts) ** 2
-
-    @property
-    def mean_absolute_error(self) -> None:
-        return None
-
-    @property
-    def quick_mean_absolute_error(self) -> None:
-        return None
 
     def half_width(self, level: Fraction) -> float:
         each = 1 - (1 - level) / len(self.parts)

@@ -15,23 +15,33 @@ most fall·Δ, hence fall = ε/Δ. That holds for one unit more or less, not for
 The candidates are all grid points v between the bounds, and their scores −min(s(v), reach). Scores
 are constant between two rows' values, so points are counted by intervals, never one by one, and a
 grid of 10^9 points costs no more than the rows. Beyond the reach of the mechanism
-(`exponential_mechanism.py`) rows need not be read.
+rows need not be read.
 """
 
 from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import Number, above_zero, checked_call, exact, fraction_of_one, law_epsilon
+from ..arguments import (
+    Number,
+    above_zero,
+    checked_call,
+    exact,
+    flag,
+    fraction_of_one,
+    law_epsilon,
+    moderate,
+)
 from ..errors import InvalidArgument, refuse
 from ..noise.enclosure import Enclosure, exp_minus
 from ..noise.samplers import LARGEST, uniform
@@ -43,6 +53,10 @@ from .rank_score import RankScore
 
 # Together all candidates beyond the reach weigh less than e^-28 of the best.
 _HARDLY = 28
+_PARTS = 1000
+"""Scores of any numbers are multiples of so small a part of their sensitivity."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -136,6 +150,61 @@ class Exponential:
             return [Enclosure(r.low >> shift, -(-r.high >> shift), bits) for r in ratios]
 
         return Table(cumulative)
+
+
+@checked_call
+def exponential(
+    scores: Mapping[T, Number] | Sequence[Number],
+    *,
+    sensitivity: Number,
+    epsilon: Number,
+    one_sided: bool = False,
+    source: Source = SYSTEM,
+) -> T | int:
+    """The candidate that the exponential mechanism chooses: high scores are likely.
+
+    Guarantee
+        epsilon-differential privacy if one unit moves every score by at most `sensitivity`, and the
+        candidates do not depend on rows. With probability 1 - η the score of the chosen candidate
+        is at most (2·sensitivity/epsilon)·ln(candidates/η) below the best, half of that if
+        one-sided, and sensitivity/1000 more for rounding.
+
+    Parameters
+        scores: a number for each candidate, by its name; or a list, of which the index is chosen.
+            They are rounded to multiples of sensitivity/1000, which moves them by no more than
+            the sensitivity either.
+        one_sided: whether one unit more lowers no score, where neighbours add or remove a unit.
+
+    Example
+        >>> exponential({"red": 90, "blue": 12}, sensitivity=1, epsilon=2)
+        'red'
+
+    Source
+        McSherry and Talwar 2007.
+    """
+    names = list(scores) if isinstance(scores, Mapping) else list(range(len(scores)))
+    given = list(scores.values()) if isinstance(scores, Mapping) else list(scores)
+    if not names:
+        raise refuse("mechanism.no-candidates")
+    step = moderate(sensitivity, "sensitivity") / _PARTS
+    steps = _scored(given, step)
+    flag(one_sided, "one_sided")
+    law = Exponential(len(names), law_epsilon(epsilon), _PARTS, one_sided)
+    return names[law.choose(steps, require_safe(source))]
+
+
+def _scored(given: Sequence[Number], step: Fraction) -> list[int]:
+    """Each score in whole steps, rounded half up; a refusal names no score."""
+    half, found = Fraction(1, 2), []
+    for score in given:
+        try:
+            found.append(math.floor(exact(score, "scores") / step + half))
+        except InvalidArgument:
+            found = []
+            break
+    if not found:  # raised outside the handler of the error above, which quotes the score
+        raise refuse("mechanism.scores-not-finite")
+    return found
 
 
 # -- One value of a grid, scored by its distance from a wanted rank --------------------------------

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import above_zero, checked_call, law_epsilon, moderate
+from ..arguments import Number, above_zero, checked_call, law_epsilon, moderate
 from ..errors import nearest, refuse
 from ..noise.law import as_value
 from ..noise.source import SYSTEM, Source, require_safe
@@ -41,17 +41,17 @@ MOST_CATEGORIES = 2**16
 def individual_steps(
     statistic: str,
     steps: object,
-    low: object,
-    high: object,
-    epsilon: object,
+    low: Number | Sequence[int],
+    high: Number | Sequence[int],
+    epsilon: Number,
     source: Source = SYSTEM,
     *,
-    grid: object = 1,
+    grid: Number = 1,
     noise: str = "discrete-laplace",
-    k: object = None,
-    q: object = None,
+    k: Number | None = None,
+    q: Number | None = None,
     between: tuple[int, int] | None = None,
-    ridge: object = None,
+    ridge: Number | None = None,
     truncated: bool = False,
 ) -> Fraction:
     """As `individual`, for rows that are whole steps: the answer in steps, exactly.
@@ -188,14 +188,14 @@ def individual(
     values: object,
     *,
     bounds: object = None,
-    grid: object = 1,
-    epsilon: object,
+    grid: Number = 1,
+    epsilon: Number,
     noise: str = "discrete-laplace",
-    k: object = None,
-    q: object = None,
-    low: object = None,
-    high: object = None,
-    ridge: object = None,
+    k: Number | None = None,
+    q: Number | None = None,
+    low: Number | None = None,
+    high: Number | None = None,
+    ridge: Number | None = None,
     categories: object = None,
     truncated: bool = False,
     source: Source = SYSTEM,
@@ -278,7 +278,7 @@ def individual(
     return Released(as_value(answer, step), answer * step, certificate)
 
 
-def _in_steps(low: object, high: object, step: Fraction) -> tuple[Fraction, Fraction]:
+def _in_steps(low: Number, high: Number | None, step: Fraction) -> tuple[Fraction, Fraction]:
     first, last = domain((low, high), "(low, high)")
     return first / step, last / step
 

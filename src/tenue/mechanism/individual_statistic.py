@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import above_zero
+from ..arguments import Number, above_zero
 from ..errors import refuse
 from ..sensitivity.column import Column, domain, exact_column, exact_pair
 from ..sensitivity.local import local_given
-from ..sensitivity.parameters import PARAMETERS, Parameters, order_statistic
+from ..sensitivity.parameters import PARAMETERS, OrderStatistic, Parameters, order_statistic
 
 Columns = tuple[Column, ...]
 """The rows: one column, or x and y."""
@@ -37,10 +37,10 @@ class Statistic:
     """
 
     name: str
-    k: object = None
-    q: object = None
-    between: tuple[object, object] | None = None
-    ridge: object = None
+    k: Number | None = None
+    q: Number | None = None
+    between: tuple[Number, Number] | None = None
+    ridge: Number | None = None
 
     def __post_init__(self) -> None:
         if self.name == "slope":
@@ -120,11 +120,16 @@ def columns_of(statistic: str, values: object, bounds: object) -> Columns:
     return (exact_column(values, bounds),)
 
 
-def _ranked(x: Column, name: str, k: object, q: object) -> Fraction:
+def _ranked(x: Column, name: str, k: Number | None, q: Number | None) -> Fraction:
     ranks = order_statistic(name, x.rows, k=k, q=q)
-    places = [ranks.first - 1 + i for i in range(ranks.count)]
+    return Fraction(total_at(x, ranks), ranks.count)
+
+
+def total_at(x: Column, ranks: OrderStatistic) -> int:
+    """The sum of the values at these ranks."""
+    places = list(range(ranks.first - 1, ranks.first - 1 + ranks.count))
     ordered = np.partition(x.steps, places)
-    return Fraction(sum(int(ordered[place]) for place in places), ranks.count)
+    return sum(int(ordered[place]) for place in places)
 
 
 def _inside(x: Column, between: object) -> int:
@@ -135,14 +140,11 @@ def _inside(x: Column, between: object) -> int:
 
 def _about_means(x: Column, y: Column) -> int:
     """n times the sum of products about the means."""
-    return x.rows * _sum_of_products(x, y) - x.total() * y.total()
-
-
-def _sum_of_products(x: Column, y: Column) -> int:
     largest = math.prod(max(abs(column.low), abs(column.high)) for column in (x, y))
     fits = object not in (x.steps.dtype, y.steps.dtype) and largest * x.rows < 2**63
     exact: Any = np.int64 if fits else object
-    return int((x.steps.astype(exact) * y.steps.astype(exact)).sum())
+    products = int((x.steps.astype(exact) * y.steps.astype(exact)).sum())
+    return x.rows * products - x.total() * y.total()
 
 
 def _squared_correlation(columns: Columns) -> Fraction:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from ..arguments import checked_call, exact, law_epsilon, whole
+from ..arguments import Number, checked_call, exact, law_epsilon, whole
 from ..errors import refuse
 from ..noise.heavy_tail import HeavyTail, HeavyTailSteps
 from ..noise.samplers import LARGEST
 from ..noise.source import SYSTEM, Source, require_safe
 from ..sensitivity import ROUNDING, admissible_beta, smooth
-from ..sensitivity.column import Column, exact_column
+from ..sensitivity.column import exact_column
 from ..sensitivity.parameters import order_statistic
+from .individual_statistic import total_at
 
 LEAST = Fraction(1, 2**64)
 """The sensitivity counts as this many steps at least: a constant keeps it smooth, and a law exists
@@ -56,15 +55,15 @@ class Smooth:
 def smooth_release(
     statistic: str,
     steps: object,
-    low: object,
-    high: object,
-    epsilon: object,
-    gamma: object,
+    low: Number,
+    high: Number,
+    epsilon: Number,
+    gamma: Number,
     source: Source = SYSTEM,
     *,
     rows_public: bool,
-    k: object = None,
-    q: object = None,
+    k: Number | None = None,
+    q: Number | None = None,
 ) -> Fraction:
     """The order statistic in steps, clamped to its bounds, with heavy-tailed noise.
 
@@ -102,14 +101,14 @@ def smooth_release(
 def smooth_mechanism(
     statistic: str,
     steps: object,
-    low: object,
-    high: object,
-    epsilon: object,
-    gamma: object,
+    low: Number,
+    high: Number,
+    epsilon: Number,
+    gamma: Number,
     *,
     rows_public: bool,
-    k: object = None,
-    q: object = None,
+    k: Number | None = None,
+    q: Number | None = None,
 ) -> Smooth:
     """The mechanism behind `smooth_release`, for audits; parameters as there."""
     price = law_epsilon(epsilon)
@@ -127,7 +126,7 @@ def smooth_mechanism(
     ranks = order_statistic(statistic, column.rows, k=k, q=q)
     parts = ranks.count
     return Smooth(
-        truth=_total(column, ranks.first - 1, parts),
+        truth=total_at(column, ranks),
         spread=max(Fraction(spread) * parts, LEAST),
         low=least * parts,
         high=most * parts,
@@ -135,12 +134,6 @@ def smooth_mechanism(
         gamma=whole(gamma, "gamma"),
         epsilon=price,
     )
-
-
-def _total(column: Column, first: int, count: int) -> int:
-    places = list(range(first, first + count))
-    ordered = np.partition(column.steps, places)
-    return sum(int(ordered[place]) for place in places)
 
 
 def _whole_step(end: object, name: str) -> int:

@@ -2,6 +2,7 @@
 
 Laplace, DiscreteLaplace     the yardstick, and the noise of counts and L1 budgets
 Optimal                      one answer
+DiscreteGaussian             many answers from one budget in rho (zero-concentrated privacy)
 OptimalBox                   many answers at once
 IndependentLaplace           many answers, each its own Laplace
 HeavyTail                    smooth sensitivity
@@ -17,6 +18,7 @@ from .laplace import IndependentLaplace  # at once: it answers `joint` for every
 
 if TYPE_CHECKING:
     from .box.law import OptimalBox
+    from .discrete_gaussian import DiscreteGaussian
     from .discrete_laplace import DiscreteLaplace
     from .heavy_tail import HeavyTail
     from .laplace import Laplace
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from .source import Seeded
 
 __all__ = [
+    "DiscreteGaussian",
     "DiscreteLaplace",
     "GridLaw",
     "HeavyTail",
@@ -40,6 +43,7 @@ lazily(
     __name__,
     {
         ".box.law": "OptimalBox",
+        ".discrete_gaussian": "DiscreteGaussian",
         ".discrete_laplace": "DiscreteLaplace",
         ".heavy_tail": "HeavyTail",
         ".laplace": "Laplace",

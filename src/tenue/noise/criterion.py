@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ..arguments import fraction_of_one
+from ..arguments import Number, fraction_of_one
 from ..errors import refuse
 from ..text import exactly
 
@@ -26,6 +26,12 @@ class Criterion:
 
 VARIANCE = Criterion("variance")
 ABSOLUTE_ERROR = Criterion("absolute-error")
+
+
+Minimise = (
+    Literal["variance", "absolute-error"] | tuple[Literal["interval", "volume"], Number] | Criterion
+)
+"""Which error is made least: "variance", "absolute-error", or ("interval", level)."""
 
 
 def criterion(given: object) -> Criterion:

@@ -204,8 +204,6 @@ def peak_of_rise(shift: float, gamma: int) -> float:
     return (low + high) / 2
 
 
-# -- Noise with polynomial tails, for mechanisms calibrated to a smooth sensitivity ----------------
-
 GAMMAS = range(2, 7)
 
 

@@ -1,7 +1,7 @@
 """Random words that follow from a key: for machines that must draw the same when they draw again.
 
-The key is drawn from a source, once and for one purpose. The functions use nothing but numpy and
-what Python and a cipher bring, so they can be sent to machines without Tenue.
+The key is drawn from a source (`fresh_key`), once and for one purpose. The functions use nothing
+but numpy and what Python and a cipher bring, so they can be sent to machines without Tenue.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ def keyed_words(
 ) -> npt.NDArray[np.uint64]:
     """So many words of the stream of each name under this key, one stream after the other.
 
-    For machines that cannot share a source and must draw the same when they draw again. The key is
-    drawn from a source (`fresh_key`), once and for one purpose; then streams of different names are
-    independent. Assumption: SHAKE-256 of key and name is indistinguishable from uniform bits.
+    Streams of different names are independent. Assumption: SHAKE-256 of key and name is
+    indistinguishable from uniform bits.
 
     Example
         >>> once, again = (keyed_words(b"key", [b"ann", b"bob"], [2, 1]) for _ in range(2))
@@ -48,9 +47,8 @@ def numbered_words(key: bytes, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np
     """Two words of 64 bits for each number: the same for the same key and number, and no two
     numbers have the same two.
 
-    For machines that put rows into a random order and must find the same order when they do it
-    again. The key is drawn from a source (`fresh_key`), once and for one order. Assumption: AES-256
-    of a number cannot be told from uniform bits, as for every other draw.
+    They put rows into a random order. Assumption: AES-256 of a number cannot be told from uniform
+    bits, as for every other draw.
 
     Example
         >>> words = numbered_words(b"k" * 32, np.array([7, 8, 7]))

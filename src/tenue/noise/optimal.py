@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arguments import Number, checked_call, exact, law_epsilon, moderate
 from ..errors import refuse
-from .criterion import Criterion, criterion
+from .criterion import Criterion, Minimise, criterion
 from .law import Continuous, Real, like, log, power_of_two_below, real_array
 from .likelihood import Likelihood, likelihood_of
 from .optimal_steps import OptimalSteps
@@ -51,7 +51,7 @@ class Optimal(Continuous):
         *,
         sensitivity: Number,
         epsilon: Number,
-        minimise: object = None,
+        minimise: Minimise | None = None,
         d: Number | None = None,
     ) -> None:
         self.sensitivity = moderate(sensitivity, "sensitivity")

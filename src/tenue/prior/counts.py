@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import above_zero, checked_call, fraction_of_one, whole
+from ..arguments import Number, above_zero, checked_call, fraction_of_one, whole
 from ..errors import InvalidPrior, refuse
 from ..noise.law import Real
 from .belief import Belief, Lattice, written_number
@@ -84,7 +84,7 @@ class Counts(Belief):
         weights = [max(1, mass >> _SPARE + extra) for mass in masses]
         return Points.of_weights(map(Fraction, range(self.n + 1)), weights)
 
-    def on_grid(self, grid: object = 1) -> Points:
+    def on_grid(self, grid: Number = 1) -> Points:
         """The exact points; counts are whole numbers on every grid."""
         return self.points
 
@@ -113,7 +113,7 @@ class Binomial(Counts):
     p: Fraction
 
     @checked_call
-    def __init__(self, n: object, p: object) -> None:
+    def __init__(self, n: Number, p: Number) -> None:
         self._set(n=_rows(n), p=fraction_of_one(p, "p", refusal=InvalidPrior))
 
     def rise(self, k: int) -> tuple[int, int]:
@@ -160,7 +160,7 @@ class BetaBinomial(Counts):
     b: Fraction
 
     @checked_call
-    def __init__(self, n: object, a: object, b: object) -> None:
+    def __init__(self, n: Number, a: Number, b: Number) -> None:
         first, second = (
             above_zero(value, name, refusal=InvalidPrior) for value, name in ((a, "a"), (b, "b"))
         )
@@ -203,7 +203,7 @@ class BetaBinomial(Counts):
         return f"BetaBinomial(n={self.n}, a={float(self.a):g}, b={float(self.b):g})"
 
 
-def _rows(n: object) -> int:
+def _rows(n: Number) -> int:
     rows = whole(n, "n", least=1, refusal=InvalidPrior)
     if rows > _MOST:
         raise refuse("prior.prior-count-too-large", rows=rows, most=_MOST)

@@ -22,7 +22,7 @@ _FINE = 1 << 20
 Cells = tuple[tuple[Fraction, ...], tuple[int, ...]]
 
 
-def grid_steps(low: Fraction, high: Fraction, grid: object) -> tuple[Fraction, int, int]:
+def grid_steps(low: Fraction, high: Fraction, grid: Number) -> tuple[Fraction, int, int]:
     """The grid, and its first and last multiple between `low` and `high`."""
     step = above_zero(grid, "grid", refusal=InvalidPrior)
     first, last = math.ceil(low / step), math.floor(high / step)
@@ -58,7 +58,7 @@ class Density(Belief):
         raise NotImplementedError
 
     @abstractmethod
-    def on_grid(self, grid: object) -> Points | Density:
+    def on_grid(self, grid: Number) -> Points | Density:
         """The belief on multiples of `grid`: its points or, where many, the density rounded."""
 
     @abstractmethod

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..arguments import checked_call
+from ..arguments import Number, checked_call
 from ..errors import refuse
 from ..noise.law import Real
 from .belief import Lattice, written_number
@@ -60,7 +60,7 @@ class Histogram(Density):
         belief._set(edges=tuple(edges), weights=tuple(weights), grid=grid, outer_half=outer_half)
         return belief
 
-    def on_grid(self, grid: object) -> Points | Density:
+    def on_grid(self, grid: Number) -> Points | Density:
         step, first, last = grid_steps(self.low, self.high, grid)
         if self.grid == step:
             return self
@@ -115,7 +115,7 @@ class Histogram(Density):
 # -- Nothing but the two ends is known -------------------------------------------------------------
 
 
-def two_ends(low: object, high: object) -> tuple[Fraction, Fraction]:
+def two_ends(low: Number, high: Number) -> tuple[Fraction, Fraction]:
     """`low` below `high`, both moderate numbers."""
     ends = exact_place(low, "low"), exact_place(high, "high")
     if not ends[0] < ends[1]:
@@ -142,10 +142,10 @@ class Uniform(Density):
     """
 
     @checked_call
-    def __init__(self, low: object, high: object) -> None:
+    def __init__(self, low: Number, high: Number) -> None:
         self._set(edges=two_ends(low, high), weights=(1,))
 
-    def on_grid(self, grid: object) -> Points | Density:
+    def on_grid(self, grid: Number) -> Points | Density:
         step, first, last = grid_steps(self.low, self.high, grid)
         if self.few(first, last):
             count = last - first + 1

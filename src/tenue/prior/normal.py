@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from functools import cached_property
 
-from ..arguments import above_zero, checked_call
+from ..arguments import Number, above_zero, checked_call
 from ..errors import InvalidPrior, refuse
 from ..noise.enclosure import exp_minus
 from ..noise.law import Real
@@ -78,7 +78,7 @@ class Normal(Density):
     sd: Fraction
 
     @checked_call
-    def __init__(self, mean: object, sd: object, low: object, high: object) -> None:
+    def __init__(self, mean: Number, sd: Number, low: Number, high: Number) -> None:
         start, end = two_ends(low, high)
         middle = exact_place(mean, "mean")
         deviation = above_zero(sd, "sd", refusal=InvalidPrior)
@@ -106,7 +106,7 @@ class Normal(Density):
             (1,) * outer_low + tuple(weights) + (1,) * outer_high,
         )
 
-    def on_grid(self, grid: object) -> Points | Density:
+    def on_grid(self, grid: Number) -> Points | Density:
         step, first, last = grid_steps(self.low, self.high, grid)
         if self.few(first, last):
             weights = bell_weights(self.mean, self.sd, first * step, step, last - first + 1)

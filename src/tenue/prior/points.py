@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arguments import above_zero, exact
+from ..arguments import Number, above_zero, exact
 from ..errors import InvalidPrior, Refused, refuse
 from .belief import Finite, written_number
 from .normalise import common_denominator, exact_place, paired, whole_weights
@@ -59,7 +59,7 @@ class Points(Finite):
         belief._keep(tuple(numbers), whole, sum(whole))
         return belief
 
-    def on_grid(self, grid: object) -> Points:
+    def on_grid(self, grid: Number) -> Points:
         """The same belief, refused unless every number is a multiple of `grid`."""
         step = above_zero(grid, "grid", refusal=InvalidPrior)
         if any((value / step).denominator != 1 for value in self.values):

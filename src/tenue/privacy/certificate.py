@@ -42,9 +42,11 @@ class About:
 class Certificate:
     """What an answer or a release promises, to whom, at what price, and what it does not promise.
 
-    Every field depends on question, schema, law and released values only, never on other facts
+    Every field depends on question, schema, law, day and released values only, never on other facts
     about the rows. `to_json` and `from_json` are inverse to each other.
 
+    table, date: which table a release was made of, and on which day (UTC); empty in certificates
+        of answers and of releases before 0.2, whose text has no such keys.
     schema_hash: identifies the schema, sealed under a key that only the ledger's holder has
         (`ledger.verify_certificate`); empty without a ledger. 0.1.0 wrote a plain digest.
 
@@ -66,6 +68,8 @@ class Certificate:
     does_not_promise: tuple[str, ...] = ()
     schema_hash: str = ""
     version: str = ""
+    table: str = ""
+    date: str = ""
 
     def __post_init__(self) -> None:
         checked_neighbours(self.neighbours)
@@ -77,7 +81,9 @@ class Certificate:
         return hash(self.to_json())
 
     def to_dict(self) -> dict[str, Any]:
+        made = {"table": self.table, "date": self.date}
         return {
+            **{name: text for name, text in made.items() if text},
             "promise": self.promise.to_dict(),
             "sentence": self.promise.sentence(),
             "neighbours": self.neighbours,
@@ -91,9 +97,16 @@ class Certificate:
             "version": self.version,
         }
 
-    def to_json(self) -> str:
-        """One canonical JSON object: the same certificate gives the same text."""
-        return json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
+    def to_json(self, *, indent: int | None = None) -> str:
+        """One JSON object.
+
+        Parameters
+            indent: None for the canonical text, by which digests are computed: the same certificate
+                gives the same text. A number for lines that people read, as in `certificate.json`:
+                indented, the table and the promise first.
+        """
+        pretty = indent is not None
+        return json.dumps(self.to_dict(), sort_keys=not pretty, ensure_ascii=False, indent=indent)
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
@@ -116,6 +129,8 @@ class Certificate:
 
     def _lines(self) -> list[tuple[str, str]]:
         lines = [
+            ("Table", self.table),
+            ("Date", self.date),
             ("Promise", str(self.promise)),
             ("", self.promise.sentence()),
             ("To whom", f"unit = {self.unit}, neighbours = {self.neighbours}"),
@@ -162,6 +177,9 @@ def certify(
     assumptions: Iterable[str],
     does_not_promise: Iterable[str],
     seal: str = "",
+    *,
+    name: str = "",
+    date: str = "",
 ) -> Certificate:
     """The one way to make a certificate. It omits parameters without a value, and repetitions.
 
@@ -169,6 +187,7 @@ def certify(
         table: its unit and neighbours.
         source: where each part of the mechanism is proved.
         seal: identifies the schema, as sealed by the ledger; empty if there is none.
+        name, date: of the table of a release, and the day on which it was made.
     """
     return Certificate(
         promise=promise,
@@ -181,4 +200,6 @@ def certify(
         does_not_promise=tuple(dict.fromkeys(does_not_promise)),
         schema_hash=seal,
         version=VERSION,
+        table=name,
+        date=date,
     )

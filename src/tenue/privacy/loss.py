@@ -273,8 +273,8 @@ class EpsilonDelta(Loss):
         return cls(math.ceil(parts[0]), math.ceil(parts[1] * ATTO))
 
     def __str__(self) -> str:
-        written = f"epsilon {decimal(self.epsilon)}"
-        return f"{written} and delta {decimal(self.delta)}" if self.atto else written
+        written = f"epsilon {exactly(self.epsilon)}"
+        return f"{written} and delta {exactly(self.delta)}" if self.atto else written
 
 
 NOTHING = EpsilonDelta()
@@ -290,18 +290,6 @@ def check_price(nano: int, atto: int) -> EpsilonDelta:
     if atto >= ATTO:
         raise refuse("privacy.price-delta-too-large")
     return EpsilonDelta(nano, atto)
-
-
-def decimal(amount: Fraction) -> str:
-    """An amount of epsilon or delta, with every digit.
-
-    Example
-        >>> decimal(EpsilonDelta(1_250_000_001).epsilon), decimal(EpsilonDelta(0, 10**12).delta)
-        ('1.250000001', '0.000001')
-    """
-    # 18 decimals hold both units exactly, so no digit is lost here
-    whole, rest = divmod(amount.numerator * ATTO // amount.denominator, ATTO)
-    return f"{whole}.{rest:018}".rstrip("0").rstrip(".")
 
 
 def _probability(value: object, name: str) -> Fraction:

@@ -7,6 +7,7 @@ is never added to a promise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -15,6 +16,10 @@ from typing import Any, ClassVar, Literal, cast, get_args
 from ..arguments import Number, above_zero, checked_call, exact, fraction_of_one, whole
 from ..errors import nearest, refuse
 from ..text import exactly
+
+_LARGEST_POWER = 700.0
+_ABOVE = 1 + 2.0**-40
+"""Covers what a sum of doubles loses."""
 
 Neighbours = Literal["replace", "add-or-remove"]
 
@@ -42,6 +47,10 @@ class Promise:
         """The sentences of earlier versions."""
         return ()
 
+    def for_group(self, size: int) -> Promise:
+        """What the same mechanism promises to `size` units together; refused if that is nothing."""
+        raise refuse("privacy.no-group-privacy", kind=self.kind)
+
     def parameters(self) -> dict[str, str]:
         """The numbers of the promise, exactly, as text."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -62,6 +71,29 @@ class _Additive(Promise):
     @property
     def _delta(self) -> Fraction:
         return Fraction(getattr(self, "delta", 0))
+
+    @checked_call
+    def for_group(self, size: int) -> Pure | Approximate:
+        """What the same mechanism promises to `size` units together (group privacy).
+
+        Neighbours are then tables that differ in so many units: size·epsilon, and
+        delta·(1 + e^epsilon + … + e^((size - 1)·epsilon)), rounded up; never a delta of 1 or more.
+
+        Example
+            >>> str(Pure(0.5).for_group(4))
+            'pure differential privacy (epsilon = 2)'
+        """
+        many = whole(size, "size", least=1)
+        if not self._delta:
+            return Pure(many * self.epsilon)
+        power = float(self.epsilon) * (many - 1)
+        delta = Fraction(1)
+        if power < _LARGEST_POWER:
+            terms = (math.exp(float(self.epsilon) * i) for i in range(many))
+            delta = self._delta * Fraction(sum(terms) * _ABOVE)
+        if delta >= 1:
+            raise refuse("privacy.group-too-large", size=many)
+        return Approximate(many * self.epsilon, delta)
 
     @property
     def former_sentences(self) -> tuple[str, ...]:
@@ -243,11 +275,34 @@ class TCloseness(Promise):
         )
 
 
+@dataclass(frozen=True)
+class NoFormalPromise(Promise):
+    """No bound on what an intruder learns: values were changed at random, by a law that the
+    certificate states. What some attacks reach was measured, for the holder only.
+
+    Example
+        >>> str(NoFormalPromise()), NoFormalPromise().parameters()
+        ('no formal promise', {})
+    """
+
+    kind: ClassVar[str] = "no formal promise"
+
+    def sentence(self) -> str:
+        return (
+            "Nothing is promised about what an intruder can learn: values were changed at random, "
+            "by the law stated here, from which no bound follows."
+        )
+
+    def __str__(self) -> str:
+        return self.kind
+
+
 PROMISES: Mapping[str, type[Promise]] = {
     kind.kind: kind
     for kind in (
         *(Pure, Approximate, Individual),
         *(KAnonymity, ColumnKAnonymity, ProbabilisticKAnonymity, TCloseness),
+        NoFormalPromise,
     )
 }
 

@@ -11,6 +11,7 @@ is registered when its table leaves, not when it is made. A refusal comes before
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -37,6 +38,7 @@ from .numba_kernels import compilation_told
 from .register import (
     Departure,
     Preview,
+    Purchase,
     Register,
     Registration,
     Target,
@@ -79,7 +81,7 @@ ROWS_OF_ONE = (
 def certify(
     method: Method, *, registered: bool, seal: str = "", preview: bool = False
 ) -> Certificate:
-    """The certificate of a release, which never depends on rows.
+    """The certificate of a release, which never depends on rows. It names the table and the day.
 
     registered: whether a ledger registers the release when it leaves.
     seal: the schema as that ledger seals it.
@@ -96,9 +98,8 @@ def certify(
     gaps = [name for name in method.compared if schema.columns[name].missing is None]
     if gaps:
         limits.append(LEFT_OUT.format(names=named(gaps)))
-    if schema.unit != RECORD:
-        limits.append(ROWS_OF_ONE)
-    limits.append(COUNTED)
+    if schema.unit == RECORD or not method.hides_rows:
+        limits += [ROWS_OF_ONE, COUNTED] if schema.unit != RECORD else [COUNTED]
     if preview:
         limits.insert(0, PREVIEWED)
         register = "no, a preview"
@@ -122,7 +123,14 @@ def certify(
         [*assumptions, *method.assumptions],
         limits,
         seal,
+        name=schema.name,
+        date=today(),
     )
+
+
+def today() -> str:
+    """The day of a release, in UTC."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 Progress = Callable[[str], None]
@@ -146,6 +154,8 @@ def publish(
         "microaggregate": every combination of quasi-identifiers is shared by at least `k` units;
         by "each-quasi-identifier", every value of each of them.
         "generalise": the same, by intervals and categories that are true of every row.
+        "local-suppression": the same, by leaving out single cells. A missing cell is a value of its
+        own, as for `check`: the rows of a combination have the same cells missing.
         "swap": a confidential value in a unit's row originates from that unit's record with
         probability at most 1/k, provided the intruder considers every assignment of the group's
         records to its members equally likely. The value itself is known where all of a group share
@@ -156,9 +166,13 @@ def publish(
         most `t` times as frequent, or as rare, as in the table. It does not protect against an
         intruder who knows more about people than these shares.
         All of these count units, not rows, and none is differential privacy.
+        "perturb": nothing. Values are changed at random by a stated law, from which no bound
+        follows; `risk` has the re-identification measured on this one table, for the holder.
         "private": the table is epsilon-differentially private when one record takes any other
-        value; the number of rows is public. Rows are drawn, and describe no one person. `epsilon`
-        is debited before a row is read; `tn.plan_release` states the plan without reading rows.
+        value, and the number of rows is public; or for all rows of a person, of which at most
+        `rows_per_unit` count, and their number has noise. Rows are drawn, and describe no one
+        person. `epsilon` is debited before a row is read; `tn.plan_release` states the plan without
+        reading rows.
         Identifiers and undeclared columns are not in the release, and rows are in random order.
         Numbers and dates are on the declared grid and clipped to the declared bounds, as for
         questions. The certificate states what is not promised.
@@ -168,9 +182,11 @@ def publish(
         schema: a `Schema`, or the path of its file; the roles of the columns decide what is done.
         method: "microaggregate" (quasi-identifiers of similar people replaced by the centre of
             their group), "generalise" (intervals for numbers and dates, more general categories),
+            "local-suppression" (few single cells of quasi-identifiers left out),
             "swap" (confidential values permuted within groups), "anatomy" (quasi-identifiers and
             confidential values in two tables that are linked by group), "t-close" (likewise, with
-            values in buckets) or "private" (a table drawn from noisy numbers).
+            values in buckets), "perturb" (PRAM and additive noise, without a formal promise) or
+            "private" (a table drawn from noisy numbers).
         epsilon: the price of "private".
         k: the least number of units in a group. For "private", the rows in a cluster, which selects
             microaggregation. For a swap in which each column has its own groups, also a mapping
@@ -199,6 +215,18 @@ def publish(
             "average-class-size" (`tn.evaluate` has each).
         widths: for "full-domain", the widths of a column's intervals, each a multiple of the one
             before: {"age": [5, 10, 20]}. By default they double, from the bounds.
+        importance: for "local-suppression", how many cells a suppressed cell of a column counts
+            for, a whole number: {"age": 5} keeps ages where five other cells would do. By default
+            every cell counts for one, and the fewest cells are sought.
+        retain: for "perturb", the probability that a category or boolean is kept; otherwise it
+            becomes that of a row drawn at random, so that expected frequencies stay (invariant
+            PRAM). A number for all quasi-identifiers and confidential columns, or one by column.
+        transition: for "perturb", by column, the matrix of PRAM instead: row i has the
+            probabilities of all values where the declared value i was; false before true.
+        noise: for "perturb", the standard deviation of the noise added to numbers and dates, as a
+            share of the column's own: 0.1. A number for all, or one by column.
+        correlated: whether noise has the covariance of the columns, so that correlations stay in
+            expectation; otherwise it is independent for each column.
         memory: how many bytes of a stored table may be held. A larger table is read in passes, with
             the same promise; the numbers of rows and columns decide. "private" holds 1 GiB by
             default. The option also applies to "microaggregate" by "each-quasi-identifier", "swap"
@@ -286,7 +314,8 @@ def _made(
         if way.in_passes(table):
             way = way.streamed()
         with paid(books, way), tell.compilations():
-            return way, way.make(table, SYSTEM, tell, look), look.marks
+            made = way.make(table, SYSTEM, tell, look)
+            return made.way or way, made, look.marks
 
 
 def _release(
@@ -306,7 +335,12 @@ def _release(
         return Release(*facts, leaving.without_rows(), Preview(certificate))
     once = None if way.repeatable or books is None else Registration(books, way, marks, seal)
     departure = Departure(
-        leaving.tables, certificate, kind_of(source), once, repeatable=way.repeatable
+        leaving.tables,
+        certificate,
+        kind_of(source),
+        once,
+        purchase=None if books is None else Purchase(books, way),
+        repeatable=way.repeatable,
     )
     return Release(*facts, leaving, departure)
 

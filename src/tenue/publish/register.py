@@ -12,6 +12,7 @@ Guarantee
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -28,8 +29,8 @@ from ..ledger.composition import charge
 from ..ledger.contract import Ledger
 from ..ledger.locate import NOWHERE, Place, Where, ledger_place
 from ..privacy import Certificate, checked_neighbours
-from ..privacy.loss import decimal
 from ..schema import Schema
+from ..text import exactly
 from .methods.contract import SECOND, Method
 from .save import Draft, Report
 from .table.parquet_output import WrittenTable
@@ -165,11 +166,11 @@ def _over_budget(name: str, price: Fraction, over: OverBudget) -> Refused:
     again = "Hand out an earlier release again"
     return refuse(
         "publish.release-over-budget",
-        price=decimal(price),
-        left=decimal(left) if left else "nothing",
+        price=exactly(price),
+        left=exactly(left) if left else "nothing",
         name=name,
         whose=whose,
-        way_out=f"Publish with epsilon at most {decimal(left)}" if left else again,
+        way_out=f"Publish with epsilon at most {exactly(left)}" if left else again,
         more="`per_analyst`" if quota else "`total`",
         cost=price,
         remaining=left,
@@ -210,6 +211,28 @@ class Target:
     replace: bool = False
     public: bool = False
     report: Callable[[], Report] | None = None
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """The ledger that knows a release, by its price or by its registration."""
+
+    books: Register
+    method: Method
+
+    def saved(self, digest: str, folder: Path) -> None:
+        """Records where the files are. They have left: if that fails, only this record is lost."""
+        with suppress(Refused, Fault), self.books:
+            ledger = self.books.known
+            if ledger is None:
+                return
+            place = folder.absolute().name
+            if ledger.path is not None:
+                with suppress(ValueError):  # another drive
+                    above = ledger.path.absolute().parent
+                    place = Path(os.path.relpath(folder.absolute(), above)).as_posix()
+            name, method = ledger.known_as(self.method.schema.name), self.method.label
+            ledger.release_saved(name, digest, method=method, place=place)
 
 
 @dataclass(frozen=True)
@@ -293,6 +316,7 @@ class Departure:
 
     source_kind: the kind of data frame or file that the rows came from.
     registration: None for no ledger.
+    purchase: records where it is saved; None for no ledger.
     repeatable: whether nothing has to be registered, because a second release reveals no more.
     """
 
@@ -301,8 +325,11 @@ class Departure:
     source_kind: str
     registration: Registration | None
     left: bool = False
+    folder: Path | None = None
+    purchase: Purchase | None = None
     word: str = "Release"
     repeatable: bool = False
+    _digest: str = field(default="", repr=False)
     _turn: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def leave(self, target: Target | None = None) -> dict[str, Any]:
@@ -312,8 +339,19 @@ class Departure:
                 with nullcontext() if self.registration is None else self.registration.books:
                     manifest = self._leave(target, self.registration)
                 self.left = True
+                self._note(target)
                 return manifest
-        return self._leave(target, None)
+        manifest = self._leave(target, None)
+        self._note(target)
+        return manifest
+
+    def _note(self, target: Target | None) -> None:
+        """Where the files are, here and in the ledger."""
+        if target is not None:
+            self.folder = target.folder
+            if self.purchase is not None:
+                digest = self._digest or digest_of(self.tables, self.certificate)
+                self.purchase.saved(digest, target.folder)
 
     def _leave(self, target: Target | None, once: Registration | None) -> dict[str, Any]:
         """Registers the release and, where there is a target, saves all files or none.
@@ -322,13 +360,15 @@ class Departure:
         leaves them there, registered; only a failure that this program sees is recorded as
         withdrawn.
         """
-        digest = "" if once is None else digest_of(self.tables, self.certificate)
+        digest = ""
+        if once is not None:
+            digest = self._digest = digest_of(self.tables, self.certificate)
         if target is None:
             if once is not None:
                 once.write(digest)
             return {}
         kind = target.kind or ("csv" if self.source_kind == "csv" else "parquet")
-        files = target.folder, self.tables, self.certificate.to_json(), kind
+        files = target.folder, self.tables, self.certificate.to_json(indent=2), kind
         draft = Draft.write(*files, replace=target.replace, report=target.report)
         registered = False
         try:
@@ -355,14 +395,27 @@ class Departure:
             return None
         return self.registration.books.path
 
-    @property
-    def said(self) -> str | None:
-        """What a screen shows about the register; None if there is nothing to consider."""
+    def where(self, target: Target | None = None) -> str:
+        """Where the release is, and where it is registered.
+
+        Parameters
+            target: where it is about to be saved, for its report.
+        """
+        leaves = self.left or target is not None
+        place = "handed out as a table" if leaves else "nowhere yet: .save(folder) writes it"
+        if target is not None:
+            place = f"folder {target.folder.name or target.folder}"
+        elif self.folder is not None:
+            place = f"folder {self.folder}"
+        return f"{place}; {self._registered(leaves=leaves)}"
+
+    def _registered(self, *, leaves: bool) -> str:
         if self.registration is None:
-            nowhere = "In no ledger: a second release would not be noticed."
-            return None if self.repeatable else nowhere
-        later = "Not yet: it is registered when the table leaves, by .table, .save or .digest."
-        return None if self.left else later
+            nowhere = "in no ledger, so a second release would not be noticed"
+            return "its price is in the ledger" if self.repeatable else nowhere
+        path = self.registration.books.path
+        ledger = "its ledger" if path is None else path.name
+        return f"registered in {ledger}" if leaves else f"{ledger} registers it when it leaves"
 
 
 class Preview(Departure):
@@ -374,6 +427,5 @@ class Preview(Departure):
     def leave(self, target: Target | None = None) -> dict[str, Any]:
         raise refuse("publish.preview-without-table")
 
-    @property
-    def said(self) -> str:
-        return "Nothing: this is a preview, which has no table."
+    def where(self, target: Target | None = None) -> str:
+        return "nowhere: this is a preview, which has no table"

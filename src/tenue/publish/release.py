@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import os
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from functools import partial
@@ -28,19 +28,19 @@ from ..report.figure import marginals_picture
 from ..report.picture import Picture
 from ..report.release import ReleaseFacts, release_document, unit_text
 from ..schema.table import RECORD
-from ..text import WIDTH, html_facts, many, percent, section, sentence, shortly, wrapped_facts
+from ..text import WIDTH, html_facts, many, section, sentence
 from .assessment import Step
 from .methods.contract import Made, Method
 from .register import Departure, Target, digest_of
 from .save import Report
 from .table.input_table import kind_of, native
 from .table.parquet_output import WrittenTable
+from .verdict import HOLDER, LEFT_OUT, RISK, UTILITY, Verdict
 
 if TYPE_CHECKING:
-    from ..evaluate import Check, Likeness, Risk, Utility
+    from ..evaluate import Likeness, Risk, Utility
 
-_FEW = 3
-_ONLY = "holder only"
+_MEASURED = (RISK, UTILITY, LEFT_OUT)
 _AGAINST = (
     "Compared with the rows as the schema reads them: on their grid, clipped to their bounds, "
     "without rows that were left out."
@@ -74,6 +74,7 @@ def report_of(
     method: Method,
     certificate: Certificate,
     shown: Shown,
+    verdict: Verdict,
     *,
     rows: int,
     columns: int,
@@ -88,7 +89,9 @@ def report_of(
     check = None if risk is None else risk.check
     promised = certificate.promise.parameters().get("k")
     facts = ReleaseFacts(
-        title=f"A protected copy of {method.schema.name}",
+        title=method.title.format(name=method.schema.name),
+        promised=verdict.promised,
+        verdict=verdict.for_holder() if own else (),
         rows=rows,
         columns=columns,
         certificate=certificate,
@@ -96,7 +99,7 @@ def report_of(
         compared=shown.compared,
         risk=risk,
         utility=utility if own else None,
-        correlation=utility.correlation,
+        association=utility.association,
         instead_of_k=None if check is None else method.instead_of_k(check),
         k=None if promised is None else int(promised),
         sizes=shown.sizes,
@@ -230,12 +233,13 @@ class Release:
             raise refuse("publish.folder-wrong-type", type=type(folder).__name__)
         return leave_for(self, Target(Path(folder), kind, replace, flag(public, "public")), sweep)
 
-    def _page(self, public: bool, more: Sequence[Section]) -> Report:
+    def _page(self, public: bool, more: Sequence[Section], target: Target | None = None) -> Report:
         published = self._published
         document = report_of(
             published.method,
             self.certificate,
             published.shown,
+            self._verdict(target),
             rows=self.rows,
             columns=len(self.columns),
             risk=self.risk,
@@ -246,6 +250,18 @@ class Release:
         )
         document = document.public() if public else document
         return Report(document.html(), document.for_holder)
+
+    def _verdict(self, target: Target | None = None) -> Verdict:
+        published = self._published
+        return Verdict.of(
+            published.method,
+            self.risk,
+            self.utility,
+            self.history,
+            published.telling,
+            published.columns,
+            self._departure.where(target),
+        )
 
     def page(self, *, public: bool = False) -> str:
         """The report as one page of HTML that stands alone, as `save` writes it.
@@ -276,50 +292,25 @@ class Release:
         return self._published.columns
 
     def report(self) -> str:
-        """The complete report as text: every promise, limit, step and number."""
-        certificate, warnings = self.certificate, warnings_of(self)
-        parts = [
-            _title(self),
-            section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
-            section(
-                "How",
-                [
-                    f"{sentence(certificate.mechanism)}. A unit is {unit_text(certificate)}.",
-                    *(f"{name}: {value}" for name, value in certificate.parameters.items()),
-                ],
-            ),
-            section("Assumed", certificate.assumptions, "* "),
-            section("Not promised", certificate.does_not_promise, "* "),
-            section(f"What was done ({_ONLY})", map(str, self.history)),
-            *([section(f"WARNING ({_ONLY})", warnings, "* ")] if warnings else []),
-            *_risk(self),
-            section(f"Utility ({_ONLY})", [_AGAINST, *str(self.utility).splitlines()]),
-        ]
-        return "\n\n".join(parts)
+        """The complete report as text: promise, limits, steps, risk and utility."""
+        return _full_text(self)
+
+    def verdict(self) -> Verdict:
+        """What is promised, the largest risk, what was lost, what was left out, and where the
+        release is: all but the promise for the holder only."""
+        return self._verdict()
 
     def __repr__(self) -> str:
-        facts = _facts(self)
-        limits = self.certificate.does_not_promise
-        facts.append(("Not promised", " ".join(limits[:_FEW])))
-        if len(limits) > _FEW:
-            facts.append(("", f"And {len(limits) - _FEW} more: print(release.certificate)."))
-        return "\n".join([_title(self), *wrapped_facts(facts)])
+        return _brief_text(self)
 
     def _repr_html_(self) -> str:
-        """A few rows, for a notebook; every text is escaped."""
-        rows, title = html_facts(_facts(self)), html.escape(_title(self))
-        limits = (f"<li>{html.escape(one)}</li>" for one in self.certificate.does_not_promise)
-        return (
-            f"<table class='tenue-release'><caption>{title}</caption><tbody>{rows}"
-            f"<tr><th scope='row'>Not promised</th><td><ul>{''.join(limits)}</ul></td></tr>"
-            "</tbody></table>"
-        )
+        return _html(self)
 
 
 def leave_for(release: Release, target: Target, sweep: Reported | None = None) -> dict[str, Any]:
     """Saves a release, with its report; returns the manifest."""
     more = () if sweep is None else (sweep.section(),)
-    page = partial(release._page, target.public, more)
+    page = partial(release._page, target.public, more, target)
     return release._departure.leave(with_fields(target, report=page))
 
 
@@ -330,56 +321,70 @@ def warnings_of(release: Release) -> list[str]:
     return [*leaving(published.telling), *found, *published.method.warnings(release.risk)]
 
 
+def _brief_text(release: Release) -> str:
+    warnings = warnings_of(release)
+    lines = [f"{_title(release)}", release._verdict().text()]
+    if warnings:
+        lines += ["", section(f"WARNING ({HOLDER})", warnings, "* ")]
+    return "\n".join(lines)
+
+
+def _full_text(release: Release) -> str:
+    """The screen of `tenue publish`: every promise, limit, step and number."""
+    certificate = release.certificate
+    unit = unit_text(certificate)
+    warnings = warnings_of(release)
+    parts = [
+        f"{_title(release)}\n{release._verdict().text()}",
+        section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
+        section(
+            "How",
+            [
+                f"{sentence(certificate.mechanism)}. A unit is {unit}.",
+                *(f"{name}: {value}" for name, value in certificate.parameters.items()),
+            ],
+        ),
+        section("Assumed", certificate.assumptions, "* "),
+        section("Not promised", certificate.does_not_promise, "* "),
+        section(f"What was done ({HOLDER})", map(str, release.history)),
+        *([section(f"WARNING ({HOLDER})", warnings, "* ")] if warnings else []),
+        *_risk(release),
+        section(f"Utility ({HOLDER})", [_AGAINST, *str(release.utility).splitlines()]),
+    ]
+    return "\n\n".join(parts)
+
+
+def _html(release: Release) -> str:
+    """A few rows, for a notebook; every text is escaped."""
+    lines = release._verdict().lines()
+    facts = [(f"{name} ({HOLDER})" if name in _MEASURED else name, text) for name, text in lines]
+    rows = html_facts([*facts, *((f"WARNING ({HOLDER})", text) for text in warnings_of(release))])
+    limits = "".join(
+        f"<li>{html.escape(limit)}</li>" for limit in release.certificate.does_not_promise
+    )
+    return (
+        f"<table class='tenue-release'><caption>{html.escape(_title(release))}</caption><tbody>"
+        f"{rows}<tr><th scope='row'>Not promised</th><td><ul>{limits}</ul></td></tr>"
+        "</tbody></table>"
+    )
+
+
 def _title(release: Release) -> str:
-    return f"{release._departure.word}: {many(release.rows, 'row')}, {len(release.columns)} columns"
+    method = release._published.method
+    of = f"{release._departure.word} of {method.schema.name}"
+    return f"{of}, {method.label}: {many(release.rows, 'row')}, {len(release.columns)} columns"
 
 
-def _facts(release: Release) -> list[tuple[str, str]]:
-    promise, risk = release.certificate.promise, release.risk
-    facts = [("Promised", f"{promise}. {promise.sentence()}")]
-    if risk is not None:
-        if risk.check is not None:
-            unique = release._published.method.instead_of_k(risk.check)
-            facts.append(("Uniqueness", unique) if unique else ("Measured", _measured(risk.check)))
-        facts.append((f"Risk ({_ONLY})", _linked(risk)))
-    facts += [(f"WARNING ({_ONLY})", text) for text in warnings_of(release)]
-    facts.append((f"Loss ({_ONLY})", release.utility.in_short))
-    if release._departure.said is not None:
-        facts.append(("Register", release._departure.said))
-    unprotected = release.certificate.parameters.get("unprotected")
-    if unprotected:
-        facts.append(("Unprotected", f"{unprotected}: role other, published unchanged."))
-    return facts
-
-
-def _linked(risk: Risk) -> str:
-    known = percent(risk.record_linkage)
-    linked = f"An intruder who knows the original links {known} of the records"
-    if risk.linkage_by_quasi_identifiers is not None:
-        known = percent(risk.linkage_by_quasi_identifiers)
-        linked += f", one who knows its quasi-identifiers {known}"
-    return f"{linked}."
-
-
-def _risk(release: Release) -> Iterator[str]:
+def _risk(release: Release) -> list[str]:
     """Disclosure risk and equivalence classes; nothing for a table without records of people."""
     risk, method = release.risk, release._published.method
     if risk is None:
-        return
-    yield section(f"Disclosure risk ({_ONLY})", [*risk.sentences(), *method.remarks()])
+        return []
+    parts = [section(f"Disclosure risk ({HOLDER})", [*risk.sentences(), *method.remarks()])]
     if risk.check is not None:
-        title, unique = f"Equivalence classes ({_ONLY})", method.instead_of_k(risk.check)
+        title, unique = f"Equivalence classes ({HOLDER})", method.instead_of_k(risk.check)
         if unique:
-            yield section(title, [*risk.check.notes, unique])
+            parts.append(section(title, [*risk.check.notes, unique]))
         else:
-            yield f"{title}\n" + textwrap.indent(check_text(risk.check, WIDTH - 2), "  ")
-
-
-def _measured(check: Check) -> str:
-    columns = [
-        f"{column.name} l = {column.l}, t = {shortly(column.t, 4)}" for column in check.confidential
-    ]
-    text = "; ".join([f"k = {check.k}", *columns]) + "."
-    if check.homogeneous_groups:
-        text += f" Homogeneous groups, which disclose a value: {check.homogeneous_groups:,}."
-    return text
+            parts.append(f"{title}\n" + textwrap.indent(check_text(risk.check, WIDTH - 2), "  "))
+    return parts

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,8 @@ from .theme import LIGHT, THEMES, config, heat
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _LONG_LABEL = 190
+_NOTE_WIDTH = 90
+"""How many characters a line of a note has at most."""
 _APART = 60
 """About how many pixels are between two ticks."""
 _FEW_NAMES = 8
@@ -48,12 +51,15 @@ def specification(picture: Picture, colours: Colours) -> dict[str, Any]:
     """The chart in Vega-Lite."""
     panels = [_panel(panel, colours) for panel in picture.panels]
     title: dict[str, Any] = {"text": picture.title, "fontSize": 20, "offset": 22}
-    if picture.subtitle:
-        title |= {"subtitle": picture.subtitle, "subtitleFontSize": 13, "subtitlePadding": 8}
+    below = [picture.subtitle] if picture.subtitle else []
+    below += [line for note in picture.notes for line in textwrap.wrap(note, _NOTE_WIDTH)]
+    if below:
+        title["subtitle"] = below if picture.notes else picture.subtitle
+        title |= {"subtitleFontSize": 13, "subtitlePadding": 8}
     return {
         "$schema": SCHEMA,
         "config": config(colours),
-        **({"title": title} if picture.title else {}),
+        **({"title": title} if picture.title or picture.notes else {}),
         "concat": panels,
         "columns": picture.across or len(panels),
     }
@@ -271,12 +277,12 @@ class Chart:
 
     def svg(self) -> str:
         """A drawing that stands alone."""
-        return fitted(_converter().vegalite_to_svg(self.specification()), self._told)
+        return fitted(_converter().vegalite_to_svg(self.specification()), self._described)
 
     def inline_svg(self, prefix: str) -> str:
         """A drawing for a page that sets the colours; `prefix` makes its names unique."""
         drawn = _converter().vegalite_to_svg(specification(self.picture, LIGHT))
-        return fitted(drawn, self._told, prefix, variable=True)
+        return fitted(drawn, self._described, prefix, variable=True)
 
     def png(self) -> bytes:
         """A bitmap, sharp on any screen."""
@@ -312,6 +318,11 @@ class Chart:
     @property
     def _told(self) -> str:
         return self.picture.told or self.picture.title
+
+    @property
+    def _described(self) -> str:
+        """The description for screen readers, with the notes."""
+        return " ".join([self._told, *self.picture.notes])
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"image/svg+xml": self.svg(), "text/plain": repr(self)}

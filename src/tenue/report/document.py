@@ -164,11 +164,12 @@ class Cards(Block):
 
 @dataclass(frozen=True)
 class Grid(Block):
-    """A table with a head; the first column names the row."""
+    """A table with a head; the first column names the row. `lead` for the most important one."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     holder: bool = False
+    lead: bool = False
 
     def html(self, drawn: Drawn) -> str:
         kinds = [' class="number"' if self._counts(at) else "" for at in range(len(self.head))]
@@ -187,6 +188,7 @@ class Grid(Block):
         top = f"<thead><tr>{head}</tr></thead>" if any(self.head) else ""
         cells = len(self.head) - 1
         kind = f' class="many cells-{cells}"' if top and cells in _MANY else ""
+        kind = ' class="verdict"' if self.lead else kind
         return f'<div class="wide"><table{kind}>{top}<tbody>{body}</tbody></table></div>'
 
     def _counts(self, at: int) -> bool:
@@ -215,6 +217,7 @@ class Figures(Block):
 
     instead: what is public instead, for figures for the holder.
     wide: whether each takes the whole width.
+    half: whether each takes half of it.
     """
 
     figures: Sequence[Figure]
@@ -222,9 +225,14 @@ class Figures(Block):
     key: Sequence[tuple[str, str]] = ()
     instead: Sequence[Figure] = ()
     wide: bool = False
+    half: bool = False
 
     def public(self) -> Sequence[Block]:
-        return [Figures(self.instead)] if self.holder and self.instead else super().public()
+        return (
+            [replace(self, figures=self.instead, holder=False, key=(), instead=())]
+            if self.holder and self.instead
+            else super().public()
+        )
 
     def html(self, drawn: Drawn) -> str:
         made = "".join(self._figure(figure, drawn) for figure in self.figures)
@@ -232,7 +240,7 @@ class Figures(Block):
             f'<span><i class="tone-{tone}"></i>{prose(words)}</span>' for tone, words in self.key
         )
         shown = f'<p class="key">{key}</p>' if key and drawn.charts else ""
-        kind = "figures whole" if self.wide else "figures"
+        kind = "figures" + " whole" * self.wide + " half" * self.half
         return f'{shown}<div class="{kind}">{made}</div>'
 
     def _figure(self, figure: Figure, drawn: Drawn) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ..evaluate.two_tables.association import Association
 from ..evaluate.two_tables.distribution import Marginal, moment
 from ..text import many, percent, shortly
 from .picture import Align, Axis, Bars, Cells, Curve, Lengths, Mark, Panel, Picture, Rule, Words
@@ -19,10 +20,14 @@ _MOST_HEATED = 24
 _FEW = 3
 """An axis that counts so few groups has whole numbers as ticks."""
 _MOST_SIZES = 30
-_MOST_WRITTEN = 5
-"""A heat map of so few columns has room for its numbers."""
+_HEATED = 380
+"""The width of a heat map, in pixels."""
+_NARROW_CELL, _WIDE_CELL = 42, 52
+"""The width of its cells, where there are few."""
+_WRITTEN_CELL = 37
+"""The least width of a cell that has room for its number."""
 _STRONG = 0.7
-"""A correlation above it has a dark cell, with its number in the colour of the paper."""
+"""An association above it has a dark cell, with its number in the colour of the paper."""
 _MOST_DRAWN = 9
 _LONGEST = 22
 
@@ -61,10 +66,12 @@ def _of_numbers(found: Marginal) -> Panel:
     large = max(map(abs, edges)) >= 10_000
     x = Axis(low=edges[0], high=edges[-1], write="~s" if large else "", shown=not found.time)
     if found.time:
-        aligned: tuple[tuple[float, Align], ...] = ((edges[0], "left"), (edges[-1], "right"))
+        half = found.step / 2
+        aligned: tuple[tuple[float, float, Align], ...]
+        aligned = ((edges[0], half, "left"), (edges[-1], -half, "right"))
         marks += [
-            Words(moment(end), end, 0.0, tone="quiet", down=16, align=align)
-            for end, align in aligned
+            Words(moment(end + inward), end, 0.0, tone="quiet", down=16, align=align)
+            for end, inward, align in aligned
         ]
     return Panel(marks, x=x, y=_share_axis(found, 1.08), width=WIDTH - 60, height=_HEIGHT)
 
@@ -102,25 +109,46 @@ def _distinct(words: Sequence[str], longest: int = _LONGEST) -> tuple[str, ...]:
     return tuple(made)
 
 
-def correlations(pairs: Mapping[tuple[str, str], float], what: str) -> Picture:
-    """A heat map of the correlations of every two columns."""
-    every = list(dict.fromkeys(name for pair in pairs for name in pair))
+def associations(
+    strengths: Mapping[tuple[str, str], float], what: str, *, narrow: bool = False
+) -> Picture:
+    """A heat map of how strongly every two columns are associated; `narrow` for telephones."""
+    panel, columns = heat_map(strengths, narrow=narrow)
+    told = f"Associations {what}, every two of {many(columns, 'column')}"
+    return Picture("", [panel], told=told)
+
+
+def heat_map(
+    strengths: Mapping[tuple[str, str], float], *, narrow: bool = False, title: str = ""
+) -> tuple[Panel, int]:
+    """The panel of a heat map, and how many columns it shows."""
+    every = list(dict.fromkeys(name for pair in strengths for name in pair))
     kept = every[:_MOST_HEATED]
     names = dict(zip(kept, _distinct(kept), strict=True))
-    cells = [(name, name, 1.0) for name in names.values()]
-    for (one, other), share in pairs.items():
+    cells = []
+    for (one, other), share in strengths.items():
         if one in names and other in names:
             cells += [(names[one], names[other], share), (names[other], names[one], share)]
-    side = min(WIDTH - 90, max(90, 26 * len(names)))
+    widest, room = (WIDTH - 90, _NARROW_CELL) if narrow else (_HEATED, _WIDE_CELL)
+    side = min(widest, max(90, room * len(names)))
     axis = Axis(names=tuple(names.values()))
     marks: list[Mark] = [Cells(cells)]
-    if len(names) <= _MOST_WRITTEN:
-        side = max(side, 44 * len(names))
+    if side >= _WRITTEN_CELL * len(names):
         for one, other, share in cells:
             tone = "paper" if abs(share) >= _STRONG else "ink"
-            marks.append(Words(f"{share:z.2f}", one, other, tone, align="center"))
-    told = f"Correlations {what}, every two of {many(len(names), 'column')}"
-    return Picture("", [Panel(marks, x=axis, y=axis, width=side, height=side)], told=told)
+            text = "0" if round(share, 2) == 0 else f"{share:.2f}"
+            marks.append(Words(text, one, other, tone, align="center"))
+    return Panel(marks, x=axis, y=axis, width=side, height=side, title=title), len(names)
+
+
+def associations_picture(found: Association, title: str = "Associations of columns") -> Picture:
+    """The heat maps of the original and of the release, side by side."""
+    key = "original and release; blue positive, red negative; for the holder only"
+    sides = [
+        ("original", {pair.columns: pair.original for pair in found.pairs}),
+        ("release", {pair.columns: pair.masked for pair in found.pairs}),
+    ]
+    return Picture(title, [heat_map(side, title=word)[0] for word, side in sides], key, across=2)
 
 
 def shares(named: Sequence[tuple[str, float]], told: str) -> Picture:

@@ -151,6 +151,8 @@ class Picture:
 
     told: its description for screen readers; the title if empty.
     across: how many panels are in a row; 0 for all of them.
+    notes: sentences without which the chart would mislead, such as limits; under the subtitle, and
+        part of the description.
     """
 
     title: str
@@ -158,3 +160,4 @@ class Picture:
     subtitle: str = ""
     told: str = ""
     across: int = 0
+    notes: Sequence[str] = ()

@@ -29,6 +29,10 @@ SUBJECTS = {
     "estimate.posterior.Posterior": "belief:known",
     "estimate.refined.Opinion": "belief:known",
     "evaluate.compare.Comparison": "comparison:compared",
+    "evaluate.comparisons.Comparisons": "comparison:each",
+    "evaluate.two_tables.association.Association": "comparison:associated",
+    "evaluate.utility.Utility": "comparison:utility",
+    "evaluate.two_tables.distribution_similarity.Likeness": "comparison:utility",
     "ask.plan.plan.Plan": "question:plan",
     "ask.answer.Answer": "question:answer",
     "ask.grouping_sets.GroupedAnswer": "question:grouped_answer",
@@ -36,12 +40,16 @@ SUBJECTS = {
     "ask.belief.answer.Believed": "question:believed",
 }
 """Who draws an object of another room: its kind, with a file and a function in `charts/`."""
-PAGES = {"evaluate.compare.Comparison": "comparison:document"}
+PAGES = {
+    "evaluate.compare.Comparison": "comparison:document",
+    "evaluate.comparisons.Comparisons": "comparison:side_by_side",
+}
 """The same for reports."""
 
 
 def plot(x: object, *, theme: str = "light") -> Chart:
-    """A chart of a law, a prior, an answer, a plan, a posterior, a partition or a release.
+    """A chart of a law, a prior, an answer, a plan, a posterior, a partition, a release, or of what
+    it did to the associations of columns (its utility).
 
     Guarantee
         It shows what printing the object may show, and nothing else: of a refined law its prior, of

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 
 from ..evaluate.check_result import Check
 from ..evaluate.risk import Risk
+from ..evaluate.two_tables.association import Association
 from ..evaluate.two_tables.distribution import Marginal
 from ..evaluate.two_tables.distribution_similarity import Likeness
-from ..evaluate.two_tables.information_loss import CorrelationDifference
 from ..evaluate.utility import Utility
 from ..privacy import Certificate
 from ..schema.table import RECORD
 from ..text import many
 from .document import Block, Bullets, Document, Grid, Paragraphs, Section
 from .risk_utility_blocks import (
+    association_blocks,
     class_blocks,
     distribution_blocks,
     loss_blocks,
@@ -49,12 +50,13 @@ MEASURED = "It promises nothing: `tenue compare` measured a table that was made 
 class ReleaseFacts:
     """What a report of a release shows.
 
+    promised, verdict: the first lines; those of the verdict are for the holder.
     certificate: None for a table made elsewhere.
     released: the distribution of each released column, from the release alone.
     compared: the same beside the original.
     risk, utility: None if they were not measured.
     check: k, l and t, where `risk` does not have them.
-    correlation: correlations between columns; those of the release may be public.
+    association: of every two columns; of the release it may be public.
     instead_of_k: the sentence about unique rows, where k, l and t do not measure the promise.
     k: the promised size of groups, if there is one.
     sizes: how many groups have how many units; by column where each has its own groups.
@@ -62,15 +64,17 @@ class ReleaseFacts:
     """
 
     title: str
+    promised: str
     rows: int
     columns: int
     released: Sequence[Marginal]
+    verdict: Sequence[tuple[str, str]] = ()
     certificate: Certificate | None = None
     compared: Sequence[Marginal] = ()
     risk: Risk | None = None
     utility: Utility | Likeness | None = None
     check: Check | None = None
-    correlation: CorrelationDifference | None = None
+    association: Association | None = None
     instead_of_k: str | None = None
     k: int | None = None
     sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
@@ -92,12 +96,14 @@ def release_document(facts: ReleaseFacts) -> Document:
     if facts.utility is not None:
         utility = [*loss_blocks(facts.utility), Paragraphs([AGAINST], holder=True)]
     sections = [
+        Section("In short", _verdict(facts)),
         *([] if facts.certificate is None else _promise(facts.certificate)),
         Section("Warnings before release", warnings),
         Section("Disclosure risk", risk),
         Section("Equivalence classes", _classes(facts)),
         Section("Utility", utility),
         Section("Distributions of the columns", _columns(facts)),
+        Section("Associations between columns", _associations(facts)),
         *facts.more,
         Section("What was done", history),
     ]
@@ -134,6 +140,15 @@ def _promise(certificate: Certificate) -> list[Section]:
     ]
 
 
+def _verdict(facts: ReleaseFacts) -> list[Block]:
+    """What a reader wants to know first; what was measured is for the holder."""
+    shown: list[Block] = [Grid(["", ""], [["Promised", facts.promised]], lead=True)]
+    if facts.verdict:
+        lines = [list(line) for line in facts.verdict]
+        shown.append(Grid(["", ""], lines, holder=True, lead=True))
+    return shown
+
+
 def _classes(facts: ReleaseFacts) -> list[Block]:
     """k, l and t follow from the release alone, unless it does not name the persons counted."""
     blocks: list[Block] = []
@@ -152,7 +167,14 @@ def _classes(facts: ReleaseFacts) -> list[Block]:
 
 
 def _columns(facts: ReleaseFacts) -> list[Block]:
-    blocks = distribution_blocks(facts.released, facts.compared, facts.correlation)
+    blocks = distribution_blocks(facts.released, facts.compared)
     if facts.counted is not None and facts.counted < facts.rows:
         blocks.append(Paragraphs([f"Counted in {many(facts.counted, 'row')}, drawn at random."]))
     return blocks
+
+
+def _associations(facts: ReleaseFacts) -> list[Block]:
+    if facts.association is None:
+        return []
+    compares = bool(facts.compared)
+    return association_blocks(facts.association, facts.released, compares=compares)

@@ -7,15 +7,16 @@ from functools import singledispatch
 
 from ..evaluate.check_result import Check
 from ..evaluate.risk import Risk
+from ..evaluate.two_tables.association import EXPLAINED, Association, PairAssociation, strength
 from ..evaluate.two_tables.distribution import Marginal
 from ..evaluate.two_tables.distribution_similarity import Likeness
-from ..evaluate.two_tables.information_loss import CorrelationDifference
 from ..evaluate.utility import Utility
-from ..text import many, percent, shortly
+from ..text import many, named, percent, shortly
 from .document import Block, Card, Cards, Figure, Figures, Grid, Paragraphs
-from .figure import AFTER, BEFORE, correlations, group_sizes, marginal, shares
+from .figure import AFTER, BEFORE, associations, group_sizes, marginal, shares
 
 _MOST_COLUMNS = 24
+_MOST_PAIRS = 30
 _ROUNDING, _SMALL = 1e-12, 1e-4
 
 
@@ -137,38 +138,68 @@ def size_figures(sizes: Mapping[str, Mapping[int, int]], k: int | None) -> Block
     return Figures(figures, holder=True)
 
 
-def distribution_blocks(
-    released: Sequence[Marginal],
-    compared: Sequence[Marginal],
-    correlation: CorrelationDifference | None,
-) -> list[Block]:
-    """How each column is distributed, a chart each, and how columns correlate.
+def distribution_blocks(released: Sequence[Marginal], compared: Sequence[Marginal]) -> list[Block]:
+    """How each column is distributed, a chart each.
 
     Parameters
         released: the columns of the release alone; public.
         compared: beside the original, for the holder; empty if omitted.
-        correlation: public for columns that are numbers in the release. The others were measured
-            with representative values, which may be those of people.
     """
-    # of an interval, the midpoint would be somebody's value
-    numbers = {one.name.lower() for one in released if one.edges and not one.spread}
     alone, both = _marginals(released), _marginals(compared)
-    pairs = {} if correlation is None else correlation.pairs
-    public = {pair: both for pair, both in pairs.items() if {n.lower() for n in pair} <= numbers}
-    shown = _correlations(public, "release", 1)
-    blocks: list[Block]
+    blocks: list[Block] = [Figures(alone)]
     if compared:
         key = [(BEFORE, "original"), (AFTER, "release")]
         blocks = [Figures(both, True, key, instead=alone)]
-        if pairs:
-            maps = [*_correlations(pairs, "original", 0), *_correlations(pairs, "release", 1)]
-            blocks.append(Figures(maps, True, instead=shown))
-    else:
-        blocks = [Figures(alone), *([Figures(shown)] if shown else [])]
     if len(released) > _MOST_COLUMNS:
         left = many(len(released) - _MOST_COLUMNS, "further column")
         blocks.append(Paragraphs([f"{left} not drawn."]))
     return blocks
+
+
+def association_blocks(
+    found: Association, released: Sequence[Marginal], *, compares: bool
+) -> list[Block]:
+    """How strongly every two columns are associated: heat maps, and the pairs that moved most.
+
+    Parameters
+        released: the columns of the release alone. Pairs of columns that are in the release as they
+            were measured are public; the others were measured with representative values, which
+            may be those of people.
+        compares: whether the holder sees the original beside it.
+    """
+    # of an interval, the midpoint would be somebody's value
+    shown = {one.name.lower(): _kind(one) for one in released}
+    public = {
+        pair.columns: pair.masked
+        for pair in found.pairs
+        if all(shown.get(n.lower()) == k for n, k in zip(pair.columns, pair.kinds, strict=True))
+    }
+    alone = heat_maps(public, "the release")
+    blocks: list[Block] = []
+    if compares and found.pairs:
+        maps = [
+            *heat_maps({pair.columns: pair.original for pair in found.pairs}, "the original"),
+            *heat_maps({pair.columns: pair.masked for pair in found.pairs}, "the release"),
+        ]
+        head, *rows = found.rows(_MOST_PAIRS)
+        blocks = [
+            Paragraphs([found.in_short], holder=True, lead=True),
+            Figures(maps, True, instead=alone, half=True),
+            Grid(head, rows, holder=True),
+        ]
+        left = len(found.pairs) - len(rows)
+        if left:
+            blocks.append(Paragraphs([f"And {many(left, 'pair')} that moved less."], holder=True))
+    elif alone:
+        blocks = [Figures(alone, half=True)]
+    return [*blocks, Paragraphs([EXPLAINED], holder=not alone)] if blocks else []
+
+
+def _kind(one: Marginal) -> str:
+    """The kind of a released column, if its association can be measured from the release alone."""
+    if one.spread:
+        return "interval"
+    return "number" if one.edges else "category"
 
 
 def _marginals(found: Sequence[Marginal]) -> list[Figure]:
@@ -195,20 +226,16 @@ def _remark(one: Marginal) -> str:
     return f" ({'; '.join(remarks)})" if remarks else ""
 
 
-def _correlations(
-    pairs: Mapping[tuple[str, str], tuple[float, float]], table: str, place: int
-) -> list[Figure]:
-    """The heat map of one table, whose correlations have this place in a pair; none without any."""
-    if not pairs:
+def heat_maps(strengths: Mapping[tuple[str, str], float], table: str) -> list[Figure]:
+    """The heat map of one table; none without pairs."""
+    if not strengths:
         return []
-    side = {names: both[place] for names, both in pairs.items()}
-    rows = [
-        [" and ".join(f"`{name}`" for name in names), shortly(share)]
-        for names, share in side.items()
-    ]
-    caption = f"Correlations in the {table}: blue positive, red negative"
-    picture = correlations(side, f"in the {table}")
-    return [Figure(picture, caption, Grid(["columns", "correlation"], rows))]
+    rows = [[named(pair), strength(share)] for pair, share in strengths.items()]
+    caption = f"Associations in {table}: blue positive, red negative"
+    wide, narrow = (
+        associations(strengths, f"in {table}", narrow=narrow) for narrow in (False, True)
+    )
+    return [Figure(wide, caption, Grid(["columns", "association"], rows), narrow)]
 
 
 @singledispatch
@@ -226,7 +253,7 @@ def _(found: Utility) -> list[Block]:
             "of the width of the domain: root mean square over the columns that changed. 0 % is "
             "best.",
         ),
-        *_of_correlation(found.correlation),
+        *_of_association(found.association),
         Card(
             "Propensity score",
             _distance(found.propensity.score),
@@ -262,7 +289,7 @@ def _(found: Likeness) -> list[Block]:
     if found.sliced is not None:
         meaning = "sliced Wasserstein distance of the numbers, relative to their domains."
         cards.append(Card("Joint distribution", shortly(found.sliced), meaning))
-    cards += _of_correlation(found.correlation)
+    cards += _of_association(found.association)
     apart = dict(found.kolmogorov)
     rows = [(one.name, one.quantiles, apart.get(one.name), one.histogram) for one in found.columns]
     text = (
@@ -288,11 +315,20 @@ def _table_of_changes(
     return [*blocks, Paragraphs([text], holder=True)]
 
 
-def _of_correlation(found: CorrelationDifference | None) -> list[Card]:
-    if found is None:
+def _of_association(found: Association) -> list[Card]:
+    if not found.pairs:
         return []
-    meaning = "mean absolute change over all pairs of columns. 0 is best."
-    return [Card("Change of correlations", _distance(found.mean), meaning)]
+    meaning = "mean absolute change over all pairs of columns, of any types. 0 is best."
+    cards = [Card("Change of associations", strength(found.mean), meaning)]
+    for pair in found.named[:1]:
+        text = f"{pair.name}, {pair.measure}: the pair that moved most."
+        value = f"{strength(pair.original)} → {strength(pair.masked)}"
+        cards.append(Card("Association lost" if _lost(pair) else "Association moved", value, text))
+    return cards
+
+
+def _lost(pair: PairAssociation) -> bool:
+    return abs(pair.masked) < abs(pair.original)
 
 
 def _distance(distance: float) -> str:

@@ -13,30 +13,14 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
 
+from ..text import decimal, exactly
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f"}
 _ESCAPES |= {"\r": "\\r"}
 _SHOWN = 60
 _WIDE_NUMBER = 1024
 _DEEPEST = 40
-
-
-def decimal(number: Fraction) -> Decimal | None:
-    """The decimal equal to `number`, or None where none is finite.
-
-    Example
-        >>> decimal(Fraction(1, 8)), decimal(Fraction(1, 3)), decimal(Fraction(6, 2))
-        (Decimal('0.125'), None, Decimal('3'))
-    """
-    rest, powers = number.denominator, {2: 0, 5: 0}
-    for prime in powers:
-        while rest % prime == 0:
-            rest, powers[prime] = rest // prime, powers[prime] + 1
-    if rest != 1:
-        return None
-    places = max(powers.values())
-    digits = number.numerator * 10**places // number.denominator
-    return Decimal((int(digits < 0), tuple(map(int, str(abs(digits)))), -places))
 
 
 def literal(value: object) -> str:
@@ -57,10 +41,7 @@ def literal(value: object) -> str:
         return "[" + ", ".join(map(literal, value)) + "]"
     if isinstance(value, date | datetime | time):
         return value.isoformat()
-    if isinstance(value, Fraction):
-        number = decimal(value)
-        return str(value) if number is None else f"{number:f}"
-    return str(value)
+    return exactly(value) if isinstance(value, Fraction) else str(value)
 
 
 def key(name: str) -> str:

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..arguments import above_zero, whole
+from ..arguments import Number, above_zero, whole
 from ..errors import refuse
 
 GAMMAS = range(2, 7)
 """The tails for which alpha = epsilon/4gamma and beta = epsilon/gamma keep the promise."""
 
 
-def admissible_beta(gamma: object, epsilon: object) -> Fraction:
+def admissible_beta(gamma: Number, epsilon: Number) -> Fraction:
     """The smoothness that noise with tail `gamma` needs: epsilon / gamma, never epsilon.
 
     Example
@@ -30,7 +30,7 @@ def admissible_beta(gamma: object, epsilon: object) -> Fraction:
     return above_zero(epsilon, "epsilon") / _tail(gamma)
 
 
-def admissible_alpha(gamma: object, epsilon: object) -> Fraction:
+def admissible_alpha(gamma: Number, epsilon: Number) -> Fraction:
     """The noise is scaled by S / alpha with alpha = epsilon / (4 gamma).
 
     Example
@@ -40,7 +40,7 @@ def admissible_alpha(gamma: object, epsilon: object) -> Fraction:
     return above_zero(epsilon, "epsilon") / (4 * _tail(gamma))
 
 
-def dilation_loss(gamma: object, *, beta: object, integers: bool = False) -> Fraction:
+def dilation_loss(gamma: Number, *, beta: Number, integers: bool = False) -> Fraction:
     """The largest log-ratio between the noise and the noise stretched by e**beta.
 
     (gamma - 1) * beta for the density; on the integers it comes as close as one likes to
@@ -54,7 +54,7 @@ def dilation_loss(gamma: object, *, beta: object, integers: bool = False) -> Fra
     return (power if integers else power - 1) * above_zero(beta, "beta")
 
 
-def sliding_loss(gamma: object, *, alpha: object) -> float:
+def sliding_loss(gamma: Number, *, alpha: Number) -> float:
     """The log-ratio between the density and the density moved by `alpha`, at most.
 
     alpha times the steepest slope of log(1 + |z|**gamma), which is at z**gamma = gamma - 1.
@@ -64,7 +64,7 @@ def sliding_loss(gamma: object, *, alpha: object) -> float:
     return float(above_zero(alpha, "alpha")) * steepest
 
 
-def is_admissible(gamma: object, epsilon: object, *, alpha: object, beta: object) -> bool:
+def is_admissible(gamma: Number, epsilon: Number, *, alpha: Number, beta: Number) -> bool:
     """Whether noise with tail `gamma`, scaled by S / alpha, keeps epsilon; decided exactly.
 
     Both must hold: on the integers gamma * beta <= epsilon, and for the density sliding and
@@ -84,7 +84,7 @@ def is_admissible(gamma: object, epsilon: object, *, alpha: object, beta: object
     return bool(slide**power * (power - 1) ** (power - 1) <= left**power)
 
 
-def _tail(gamma: object) -> int:
+def _tail(gamma: Number) -> int:
     power = whole(gamma, "gamma")
     if power not in GAMMAS:
         raise refuse("sensitivity.unknown-gamma", power=power, names=", ".join(map(str, GAMMAS)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_call, exact
+from ..arguments import Number, checked_call, exact
 from ..errors import refuse
 from .column import Column, as_list, domain, exact_column, exact_pair
 from .parameters import PARAMETERS, OrderStatistic, Parameters, order_statistic
@@ -22,11 +22,11 @@ def local(
     values: object,
     *,
     bounds: object = None,
-    k: object = None,
-    q: object = None,
-    low: object = None,
-    high: object = None,
-    ridge: object = None,
+    k: Number | None = None,
+    q: Number | None = None,
+    low: Number | None = None,
+    high: Number | None = None,
+    ridge: Number | None = None,
     categories: object = None,
 ) -> Fraction:
     """The largest move of `statistic` when one record takes any other value of its domain.

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..arguments import fraction_of_one, whole
+from ..arguments import Number, fraction_of_one, whole
 from ..errors import Refused, nearest, refuse
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
@@ -42,7 +42,9 @@ class OrderStatistic:
         return below, (self.first, self.first + self.count)
 
 
-def order_statistic(statistic: str, n: int, *, k: object, q: object) -> OrderStatistic:
+def order_statistic(
+    statistic: str, n: int, *, k: Number | None, q: Number | None
+) -> OrderStatistic:
     """The ranks that `statistic` reads among `n` rows.
 
     Example
@@ -64,7 +66,7 @@ def order_statistic(statistic: str, n: int, *, k: object, q: object) -> OrderSta
     return OrderStatistic(1 if statistic == "min" else n)
 
 
-def _rank(k: object, n: int) -> int:
+def _rank(k: Number | None, n: int) -> int:
     rank = whole(k, "k", least=1)
     if rank > n:
         raise refuse("sensitivity.rank-above-rows", rank=rank)
@@ -100,11 +102,11 @@ def unknown(kind: Literal["local", "smooth"], statistic: object, known: Iterable
 class Parameters:
     """The parameters of all statistics, explained in `local`; None if not given."""
 
-    k: object = None
-    q: object = None
-    low: object = None
-    high: object = None
-    ridge: object = None
+    k: Number | None = None
+    q: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    ridge: Number | None = None
     categories: object = None
 
     def stated(self) -> dict[str, object]:

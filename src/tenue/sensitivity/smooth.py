@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import above_zero, checked_call
+from ..arguments import Number, above_zero, checked_call
 from ..errors import refuse
 from .column import domain, exact_column
 from .parameters import PARAMETERS, order_statistic, unknown
@@ -168,9 +168,9 @@ def smooth(
     values: object,
     *,
     bounds: object,
-    beta: object,
-    k: object = None,
-    q: object = None,
+    beta: Number,
+    k: Number | None = None,
+    q: Number | None = None,
     rows_public: bool = True,
 ) -> float:
     """The beta-smooth sensitivity: the largest exp(-beta * j) * A_j over distances j.
@@ -216,9 +216,9 @@ def smooth_peak(
     values: object,
     *,
     bounds: object,
-    beta: object,
-    k: object = None,
-    q: object = None,
+    beta: Number,
+    k: Number | None = None,
+    q: Number | None = None,
     rows_public: bool = True,
 ) -> Peak:
     """The distance at which the smooth sensitivity is reached, exactly; as in `smooth`.

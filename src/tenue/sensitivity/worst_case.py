@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ..arguments import checked_call, whole
+from ..arguments import Number, checked_call, whole
 from ..errors import nearest, refuse
 from .column import domain
 
@@ -38,7 +38,7 @@ NEIGHBOURS = ("replace", "add-or-remove")
 
 
 @checked_call
-def count(*, neighbours: str, rows_per_unit: object = 1) -> int:
+def count(*, neighbours: str, rows_per_unit: Number = 1) -> int:
     """One count moves by at most the rows of one unit, under either kind of neighbours.
 
     Example
@@ -50,7 +50,7 @@ def count(*, neighbours: str, rows_per_unit: object = 1) -> int:
 
 @checked_call
 def counts(
-    *, neighbours: str, answers: object, answers_per_row: object, rows_per_unit: object = 1
+    *, neighbours: str, answers: object, answers_per_row: object, rows_per_unit: Number = 1
 ) -> int:
     """Several counts move by at most this much in sum (the L1 sensitivity).
 
@@ -75,7 +75,7 @@ def counts(
 
 @checked_call
 def total(
-    *, bounds: object, neighbours: str, rows_public: bool = False, rows_per_unit: object = 1
+    *, bounds: object, neighbours: str, rows_public: bool = False, rows_per_unit: Number = 1
 ) -> Fraction:
     """One sum of values within `bounds` moves by at most this much.
 
@@ -98,7 +98,7 @@ def total(
 
 @checked_call
 def totals(
-    *, bounds: Sequence[object], neighbours: str, together: bool, rows_per_unit: object = 1
+    *, bounds: Sequence[object], neighbours: str, together: bool, rows_per_unit: Number = 1
 ) -> Fraction:
     """Several sums, or one sum for each of several groups, move by at most this much in sum (L1).
 
@@ -179,7 +179,7 @@ def order_statistic(*, bounds: object) -> Fraction:
     return high - low
 
 
-def _check(neighbours: str, rows_public: bool = False, rows_per_unit: object = 1) -> int:
+def _check(neighbours: str, rows_public: bool = False, rows_per_unit: Number = 1) -> int:
     if neighbours not in NEIGHBOURS:
         near = nearest(str(neighbours), NEIGHBOURS)
         raise refuse(

@@ -62,49 +62,12 @@ def index(cells: Cells, bits: int) -> Words:
     return found
 
 
-def digits(cells: Cells, bits: int) -> NDArray[np.uint16]:
-    """The position of each cell as `bits` digits of base 2^D, the coarsest first.
-
-    Compared one after the other they order cells as `index` does, however many bits there are.
-    """
-    found = np.empty((cells.shape[0], bits), np.uint16)
-    for begin in range(0, cells.shape[0], _CHUNK):
-        rows = slice(begin, begin + _CHUNK)
-        for level, digit in enumerate(_walk(cells[rows], bits)):
-            found[rows, level] = digit
-    return found
-
-
-def digits_to_cells(digits: NDArray[np.uint16], columns: int) -> Cells:
-    """The cells at these positions: the inverse of `digits`."""
-    tables = _tables(columns)
-    rows, bits = digits.shape
-    found = np.zeros((rows, columns), np.int64)
-    entry, turn = np.zeros(rows, np.uint64), np.zeros(rows, np.uint64)
-    for level in range(bits):
-        step = tables.gray[digits[:, level]]
-        label = _turned_left(step, turn, columns) ^ entry
-        for column in range(columns):
-            bit = (label >> np.uint64(column)) & np.uint64(1)
-            found[:, column] = (found[:, column] << 1) | bit.astype(np.int64)
-        entry, turn = tables.after(step, entry, turn, columns)
-    return found
-
-
 class _Tables(NamedTuple):
     """The effect of a step, by the Gray code of the part it reaches."""
 
-    gray: Words
     number: Words
     entry: Words
     turn: Words
-
-    def after(self, step: Words, entry: Words, turn: Words, columns: int) -> tuple[Words, Words]:
-        """The corner where the walk inside the part begins, and the axis it follows first."""
-        entry = entry ^ _turned_left(self.entry[step], turn, columns)
-        turn = turn + self.turn[step]
-        turn -= (turn >= columns) * np.uint64(columns)
-        return entry, turn
 
 
 @cache
@@ -120,7 +83,7 @@ def _tables(columns: int) -> _Tables:
     lowest_zero = ~leaving & (leaving + 1)
     axis = np.where(number > 0, np.log2(np.maximum(lowest_zero, 1)).astype(np.int64), 0)
     turn = (axis + 1) % columns
-    parts = (gray, position, entry[position], turn[position])
+    parts = (position, entry[position], turn[position])
     return _Tables(*(part.astype(np.uint64) for part in parts))
 
 
@@ -137,15 +100,15 @@ def _walk(cells: Cells, bits: int) -> Iterator[Words]:
         right = (np.uint64(columns) - turn) % np.uint64(columns)
         step = _turned_left(label, right, columns)
         yield tables.number[step]
-        entry, turn = tables.after(step, entry, turn, columns)
+        # the corner where the walk inside the part begins, and the axis it follows first
+        entry = entry ^ _turned_left(tables.entry[step], turn, columns)
+        turn = turn + tables.turn[step]
+        turn -= (turn >= columns) * np.uint64(columns)
 
 
 def _turned_left(label: Words, turn: Words, columns: int) -> Words:
     ring = np.uint64((1 << columns) - 1)
     return ((label << turn) | (label >> (np.uint64(columns) - turn))) & ring
-
-
-# Complete sort keys: one total order of all records, in which only identical ones are equal.
 
 
 def bits_for(columns: int) -> int:

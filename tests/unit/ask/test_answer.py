@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
+import pandas as pd
 import pytest
 
+import tenue as tn
 from tenue.ask.aggregates.reading import reach as _reach
 from tenue.ask.answers import Answers
 from tenue.ask.plan.planner import make_plan
@@ -147,7 +150,7 @@ def test_a_data_frame_may_have_the_ends_of_its_intervals() -> None:
     cells = tuple((7,) * len(p.components) for p in make_plan(named, schema(), HALF).parts)
     assert list(answer(named, cells).to_pandas(interval=0.9)) == [
         *("n", "n_low_", "n_high"),
-        *("n_low", "n_low_low", "n_low_high"),
+        *("n_low", "n_low_low", "n_low_high", "n_low_too_noisy"),
     ]
     with pytest.raises(InvalidArgument):
         grouped.to_pandas(interval=2)
@@ -177,3 +180,27 @@ def test_what_is_said_of_every_answer_is_said_once() -> None:
     assert str(Answers([one], Fraction(1, 2), 0.0)).endswith(
         "Cost: epsilon 0.5 (discrete Laplace)."
     )
+
+
+def test_answers_asked_together_name_their_price_once() -> None:
+    """The mutant: a notebook repeats it below every answer."""
+    table = pd.DataFrame({"region": ["North", "South"] * 50, "age": 30})
+    many = ["SELECT COUNT(*) AS n FROM people", "SELECT MEDIAN(age) AS m FROM people"]
+    sets = "SELECT region, MEDIAN(age) AS m, COUNT(*) AS n FROM people GROUP BY ROLLUP(region)"
+    given: dict[str, Any] = {
+        "table": {"name": "people", "unit": "record", "neighbours": "add-or-remove"},
+        "columns": {
+            "age": {"type": "number", "bounds": [18, 90]},
+            "region": {"type": "category", "categories": ["North", "South"]},
+        },
+        "budget": {"total": 9},
+    }
+    with tn.protect(table, schema=given, ledger=tn.ledger.Memory()) as data:
+        asked_together: list[Any] = [data.ask_many(many, epsilon=1), data.ask(sets, epsilon=1)]
+        for found in asked_together:
+            for text in (str(found), found._repr_html_()):
+                assert text.count("Cost:") == 1
+        alone: Any = data.ask(many[0], epsilon=1)
+        prices = json.loads(data.ask_many(many, epsilon=1).to_json())["answers"]
+    assert alone._repr_html_().count("Cost:") == 1
+    assert [one["price_for_answers"] for one in prices] == [2, 2]

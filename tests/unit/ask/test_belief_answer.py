@@ -466,3 +466,28 @@ def test_limits_of_a_person_hold_for_refined_statistics() -> None:
             ("SELECT SUM(x) FROM t", 11),
         ):
             assert data.ask(sql, epsilon=90, prior=even).sample == truth
+
+
+def test_a_prior_against_the_answer_says_so_wherever_the_posterior_is() -> None:
+    asked = "SELECT COUNT(*) FROM t"
+    stated = {
+        "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+        "columns": {"x": {"type": "number", "bounds": [0, 1]}},
+        "budget": {"total": 1000},
+    }
+    with tn.protect(
+        pd.DataFrame({"x": [1] * 500}), schema=stated, ledger=tn.ledger.Memory()
+    ) as data:
+        wrong = data.ask(asked, epsilon=1, prior=prior.Binomial(2000, "0.1"))
+        right = data.ask(asked, epsilon=1, prior=prior.Binomial(2000, "0.25"))
+    low, high = wrong.posterior.interval(0.95)
+    assert not low <= 500 <= high, "the headline interval excludes the truth"
+    assert wrong.conflict.noisy == wrong.noisy.value
+    text = str(wrong.conflict)
+    assert "the prior expects 200" in text
+    for shown in (str(wrong), wrong._repr_html_(), *tn.report.plot(wrong).picture.notes):
+        assert "disagree" in shown
+    assert wrong.to_dict()["conflict"]["prior"] == 200
+    assert right.conflict is None
+    assert "disagree" not in str(right)
+    assert "conflict" not in right.to_dict()

@@ -283,7 +283,7 @@ def test_the_raw_answer_stays_as_it_is_and_shows_the_same_rows() -> None:
 def test_what_was_cut_is_said_here_too() -> None:
     with session(unit="who", rows_per_unit=1) as data:
         found = data.ask("SELECT COUNT(*) AS n FROM t", epsilon=1).consistent()
-    assert [limit.kind for limit in found.limits] == ["rows"]
+    assert [limit.kind for limit in found.limits] == ["rows", "unit"]
     assert json.loads(found.to_json())["limits"]
     assert str(found).split("\n\n")[1].startswith("At most 1 row of each who counts")
     assert isinstance(found.raw, tn.query.Answer)

@@ -24,6 +24,7 @@ from tenue.ask import dataset as home
 from tenue.ask import session as journey
 from tenue.ask.dataset import Dataset
 from tenue.ask.paid_request import Terms
+from tenue.ask.session import Asked
 from tenue.errors import InvalidArgument, InvalidTable, NotPromised, OverBudget, Refused
 
 STATED: dict[str, Any] = {
@@ -218,9 +219,9 @@ def test_plans_are_shared_and_the_last_ones_kept(
     asked = [above(number) for number in range(65)]
     for analyst in ("ann", "bob"):  # as many as were planned every time before
         for sql in asked:
-            data.session(analyst)._planned(sql, Terms(epsilon=1))
+            data.session(analyst)._dataset.plans(Asked.of(sql, Terms(epsilon=1)))
     assert planned == asked
-    assert len(data.plans) == 65 < home.MOST_PLANS
+    assert data.plans.cache_info().currsize == 65 < home.MOST_PLANS
 
 
 def test_plans_of_several_questions_are_shared_and_the_last_ones_kept(
@@ -248,7 +249,7 @@ def test_plans_of_several_questions_are_shared_and_the_last_ones_kept(
     assert len(planned) == 6
     for number in range(3, 3 + home.MOST_WORKLOADS):
         ann.explain_many([above(number)], epsilon=1)
-    assert len(data.workloads) == home.MOST_WORKLOADS
+    assert data.workloads.cache_info().currsize == home.MOST_WORKLOADS
     ann.explain_many(several, epsilon=1)
     assert len(planned) == 7 + home.MOST_WORKLOADS
 
@@ -419,7 +420,7 @@ class Child:
     def __init__(self, data: Dataset) -> None:
         self.parents = data.engine
         data._turn.acquire()  # another thread of the parent had it
-        data._in_child.after_fork_in_child()
+        data._after_fork_in_child()
 
 
 def test_a_child_has_an_engine_of_its_own(data: Dataset) -> None:
@@ -460,3 +461,158 @@ def test_a_child_has_no_data_frame_and_no_engine_that_cannot_be_opened_twice(
         assert refusal.value.code == "opened-before-fork"
         assert one.ledger.balance().spent == 0
         child.parents.close()
+
+
+# -- rows without a unit: the holder hears how many, everybody that they count nowhere
+
+NOBODYS: dict[str, Any] = {
+    **STATED,
+    "table": {"name": "t", "unit": "who", "neighbours": "add-or-remove", "rows_per_unit": 4},
+    "budget": {"total": 10_000},
+    "columns": {
+        **STATED["columns"],
+        "who": {"type": "identifier", "missing": ["NA"]},
+        "by": {"type": "category", "categories": ["a", "b"]},
+    },
+}
+LIMIT = "rows without a `who` count nowhere"
+
+
+def with_unit(unit: dict[str, Any], name: str = "who") -> dict[str, Any]:
+    table = {**NOBODYS["table"], "unit": name}
+    return {**NOBODYS, "table": table, "columns": {**NOBODYS["columns"], name: unit}}
+
+
+@pytest.fixture
+def nobodys(tmp_path: Path) -> Path:
+    path = tmp_path / "t.csv"
+    who = ["p1", "p2", "NA", "", "p1", ""]
+    by = ["a", "b", "", "other", "a", "b"]
+    lines = [f"{n},{one},{other}" for n, (one, other) in enumerate(zip(who, by, strict=True))]
+    path.write_text("\n".join(["x,who,by", *lines]) + "\n")
+    return path
+
+
+def test_the_holder_hears_how_many_rows_belong_to_nobody(nobodys: Path) -> None:
+    with tn.protect(nobodys, schema=NOBODYS, ledger=tn.ledger.Memory()) as data:
+        assert data.opening is not None
+        assert (data.opening.nobodys, data.opening.rows) == (3, 6)
+        assert str(data.opening).startswith("3 of 6 rows have no `who`")
+        answer: Any = data.ask("SELECT COUNT(*) AS n FROM t", epsilon=400)
+        assert data.for_analyst("ann").opening is None
+    assert answer.value == 3
+    assert answer.limits[-1].to_dict() == {
+        "kind": "unit",
+        "unit": "who",
+        "most": None,
+        "words": LIMIT,
+        "above": None,
+    }
+    assert LIMIT in " ".join(str(answer).split())
+    assert any(LIMIT in text for text in answer.certificate.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("unit", "many"),
+    [
+        ({"type": "category", "categories": ["a", "b"]}, 2),  # "" and what is not declared
+        ({"type": "category", "categories": ["a", "b"], "missing": "b"}, 0),
+    ],
+)
+def test_a_value_for_missing_units_leaves_no_row_to_nobody(
+    nobodys: Path, unit: dict[str, Any], many: int
+) -> None:
+    schema = with_unit(unit, "by")
+    with tn.protect(nobodys, schema=schema, ledger=tn.ledger.Memory()) as data:
+        assert data.opening is not None
+        assert data.opening.nobodys == many
+        answer: Any = data.ask("SELECT COUNT(*) AS n FROM t", epsilon=400)
+    assert answer.value == 6 - many
+    assert [limit.kind for limit in answer.limits] == ["rows", "unit"][: 2 if many else 1]
+
+
+def test_no_word_of_an_answer_depends_on_rows_of_nobody(tmp_path: Path) -> None:
+    """The mutant: the limit stands only where there are such rows."""
+    texts = []
+    for name, who in (("none", "p1"), ("some", "")):
+        path = tmp_path / f"{name}.csv"
+        path.write_text(f"x,who,by\n1,p1,a\n2,{who},b\n")
+        with tn.protect(path, schema=NOBODYS, ledger=tn.ledger.Memory()) as data:
+            plan = str(data.explain("SELECT SUM(x) AS n FROM t", epsilon=1))
+            answer: Any = data.ask("SELECT SUM(x) AS n FROM t", epsilon=1)
+            texts.append((plan, answer.caveats, answer.certificate.assumptions))
+    assert texts[0] == texts[1]
+    with tn.protect(tmp_path / "none.csv", schema=NOBODYS, ledger=tn.ledger.Memory()) as data:
+        assert "nobody" not in str(data.opening)
+
+
+def test_sql_counts_no_missing_unit_either(nobodys: Path) -> None:
+    with tn.protect(nobodys, schema=NOBODYS, ledger=tn.ledger.Memory()) as data:
+        people: Any = data.ask("SELECT COUNT(DISTINCT who) AS n FROM t", epsilon=400)
+        sums: Any = data.ask_many(["SELECT COUNT(*) FROM t", "SELECT SUM(x) FROM t"], epsilon=9)
+        sets: Any = data.ask("SELECT by, COUNT(*) FROM t GROUP BY ROLLUP(by)", epsilon=9)
+    assert people.limits == ()
+    for found in (*sums, sets):
+        assert LIMIT in [limit.words for limit in found.limits]
+
+
+# -- a repeated question says whether its answer is of earlier rows
+
+
+def asked_in(file: Path, books: Path, *, together: bool) -> list[Any]:
+    with tn.protect(file, schema=STATED, ledger=books) as data:
+        if together:
+            sets = "SELECT BIN(x, 500) AS b, AVG(x) FROM t GROUP BY ROLLUP(b)"
+            many = data.ask_many([COUNT, "SELECT SUM(x) FROM t"], epsilon=3)
+            return [many[1], data.ask(sets, epsilon=1)]
+        believed = data.ask(COUNT, epsilon=4, prior=tn.prior.Binomial(1000, 0.5))
+        return [data.ask(COUNT, epsilon=2, key="mine"), believed]
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_repeated_question_says_that_its_rows_were_others(
+    file: Path, tmp_path: Path, *, together: bool
+) -> None:
+    books = tmp_path / "t.ledger"
+    asked_in(file, books, together=together)
+    file.write_text(file.read_text() + "7\n")
+    changed = asked_in(file, books, together=together)
+    with tn.ledger.SQLite(books) as ledger:
+        today = [entry.time for entry in ledger.entries()][-1][:10]
+    for one in changed:
+        assert one.replayed
+        assert (one.earlier.date, one.earlier.known) == (today, True)
+        assert f"answer of {today}, of the rows as they were then" in " ".join(str(one).split())
+        assert json.loads(one.to_json())["earlier"] == {"date": today, "rows_changed": True}
+        assert one.caveats[0] == str(one.earlier)
+        assert str(one.earlier) in one._repr_html_()
+
+
+def test_it_says_nothing_where_the_rows_are_those_of_then(file: Path, tmp_path: Path) -> None:
+    """The mutant: what was opened in between counts, not what is there now."""
+    books, before = tmp_path / "t.ledger", file.read_text()
+    with tn.protect(file, schema=STATED, ledger=books) as data:
+        answers: list[Any] = [data.ask(COUNT, epsilon=1), data.ask(COUNT, epsilon=1)]
+    file.write_text(before + "7\n")
+    with tn.protect(file, schema=STATED, ledger=books) as data:
+        answers += [data.ask(COUNT, epsilon=1, fresh=True)]
+    file.write_text(before)
+    with tn.protect(file, schema=STATED, ledger=books) as data:
+        answers += [data.ask(COUNT, epsilon=1)]
+    assert [one.replayed for one in answers] == [False, True, False, True]
+    assert [one.earlier for one in answers] == [None] * 4
+
+
+def test_of_a_data_frame_nobody_knows_whether_it_changed(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": range(500)})
+
+    def asked_twice() -> Any:
+        with tn.protect(frame, schema=STATED, ledger=tmp_path / "t.ledger") as data:
+            data.ask(COUNT, epsilon=1)
+            return data.ask(COUNT, epsilon=1)
+
+    assert asked_twice().earlier is None, "the frame is the one that was opened"
+    again = asked_twice()
+    assert again.earlier.known is False
+    assert "whether the rows have changed since is not recorded" in " ".join(str(again).split())
+    assert again.to_dict()["earlier"]["rows_changed"] is None

@@ -120,7 +120,7 @@ def test_a_limit_of_groups_is_no_reason_to_cut_rows() -> None:
     """The mutant: as in 0.1.0, whatever is stated is cut."""
     given = people_schema(2)
     plan = planned("COUNT(*)", given, PEOPLE_ONE)
-    assert [limit.kind for limit in plan.limits] == ["rows"]
+    assert [limit.kind for limit in plan.limits] == ["rows", "unit"]
     stated = replace(plan, request=replace(plan.request, people=People("who", 3, 2)))
     with pytest.raises(AssertionError):
         check_rule(stated, given)
@@ -129,11 +129,11 @@ def test_a_limit_of_groups_is_no_reason_to_cut_rows() -> None:
 def test_sums_cut_by_person_keep_all_groups_where_that_at_most_doubles_the_noise() -> None:
     assert [
         limit.kind for limit in planned("SUM(y)", people_schema(2, rows=99), PEOPLE_ONE).limits
-    ] == ["sum"]
+    ] == ["sum", "unit"]
     kinds = [
         limit.kind for limit in planned("SUM(y)", people_schema(1, rows=99), PEOPLE_ONE).limits
     ]
-    assert kinds == ["sum", "groups"]
+    assert kinds == ["sum", "groups", "unit"]
 
 
 def test_a_mechanism_that_only_one_way_has_can_be_named() -> None:
@@ -222,9 +222,13 @@ def test_the_noise_is_that_of_the_wards_and_not_of_the_rows() -> None:
 @pytest.mark.parametrize(
     ("sql", "stated", "kinds"),
     [
-        ("SELECT COUNT(*) FROM t", {}, ["rows"]),
-        ("SELECT MEDIAN(age) FROM t", {}, ["rows"]),
-        ("SELECT ward, COUNT(*) AS n FROM t GROUP BY ward", {"groups_per_unit": 2}, ["rows"]),
+        ("SELECT COUNT(*) FROM t", {}, ["rows", "unit"]),
+        ("SELECT MEDIAN(age) FROM t", {}, ["rows", "unit"]),
+        (
+            "SELECT ward, COUNT(*) AS n FROM t GROUP BY ward",
+            {"groups_per_unit": 2},
+            ["rows", "unit"],
+        ),
         ("SELECT ward, SUM(age) AS n FROM t GROUP BY ward", {"groups_per_unit": 1}, None),
         ("SELECT ward, COUNT(DISTINCT who) AS n FROM t GROUP BY ward", {}, []),
         (
@@ -245,7 +249,7 @@ def test_what_can_be_cut_is_said_wherever_the_number_is(
     # where the noise is next to nothing, groups are cut only to make optimal noise possible
     epsilon = 40 if kinds is None else 1
     found = asked(sql, epsilon=epsilon, **stated)
-    kinds = ["rows", "groups"] if kinds is None else kinds
+    kinds = ["rows", "groups", "unit"] if kinds is None else kinds
     assert [limit.kind for limit in found.limits] == kinds
     told = json.loads(found.to_json())["limits"]
     assert [limit["kind"] for limit in told] == kinds
@@ -284,7 +288,9 @@ def test_who_is_above_a_limit_is_bought_and_said_wherever_the_number_is() -> Non
         again = data.ask(sql, epsilon=40, measure_cut=0.25)
         assert (again.price, again.limits) == (0, found.limits)
         assert data.ask(sql, epsilon=40).limits[0].above is None, "another answer, not asked for"
-    for limit in found.limits:
+    *measured, nobody = found.limits
+    assert (nobody.kind, nobody.above) == ("unit", None)
+    for limit in measured:
         assert limit.above is not None
         low, high = limit.above.interval(0.95)
         assert high - low <= 4
@@ -498,7 +504,78 @@ def test_what_cannot_be_bought_is_refused() -> None:
     plan = make_plan(question, given, ONE)
     assert (
         cut_count(
-            plan.limits, plan.request, "replace", Fraction(1, 3), EpsilonDelta(10)
+            plan.truncating, plan.request, "replace", Fraction(1, 3), EpsilonDelta(10)
         ).price.units
         == 3
     )
+
+
+# -- Conditions that no value of a person meets, once it is clipped --------------------------------
+
+CAPPED: dict[str, Any] = {
+    "table": {"name": "t", "unit": "who", "neighbours": "add-or-remove", "rows_per_unit": 100},
+    "columns": {
+        "who": {"type": "identifier"},
+        "x": {"type": "number", "bounds": [0, 1000], "bounds_per_unit": [0, 5000]},
+    },
+    "budget": {"total": 10},
+}
+PER_PERSON = "(SELECT who, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY who)"
+COUNTED = f"SELECT COUNT(*) FROM {PER_PERSON}"  # noqa: S608
+BEYOND = [
+    "SELECT COUNT(*) FROM {} WHERE n > 100",
+    "SELECT COUNT(*) FROM {} WHERE NOT n <= 100",
+    "SELECT COUNT(*) FROM {} WHERE n IN (120, 150)",
+    "SELECT COUNT(*) FROM {} WHERE n > 100 AND s > 7",
+    "SELECT COUNT(*) FROM {} WHERE 2 * n > 200",
+    "SELECT COUNT(*) FILTER (WHERE n > 100) FROM {}",
+    "SELECT AVG(CASE WHEN n > 100 THEN 1 ELSE 0 END) FROM {}",
+    "SELECT CASE WHEN n > 100 THEN 'many' ELSE 'few' END AS k, COUNT(*) FROM {} GROUP BY 1",
+]
+
+
+@pytest.fixture(scope="module")
+def capped() -> Any:
+    """Twelve of forty people have 150 rows, the others ten."""
+    people = [f"p{n}" for n in range(40) for _ in range(150 if n < 12 else 10)]
+    frame = pd.DataFrame({"who": people, "x": 1})
+    with tn.protect(frame, schema=CAPPED, ledger=Memory()) as data:
+        yield data
+
+
+@pytest.mark.parametrize("sql", BEYOND)
+def test_a_condition_beyond_a_limit_is_refused_everywhere_before_payment(
+    capped: Any, sql: str
+) -> None:
+    asked_of = sql.format(PER_PERSON)
+    for ask in (capped.explain, capped.ask):
+        with pytest.raises(Refused, match="`n` of each who, over all rows, counts from 0 to 100"):
+            ask(asked_of, epsilon=1)
+    for ask_many in (capped.explain_many, capped.ask_many):
+        with pytest.raises(Refused) as refusal:
+            ask_many([asked_of], epsilon=1)
+        assert refusal.value.code == "condition-beyond-limit"
+    assert capped.budget.spent == 0
+
+
+def test_a_sum_beyond_its_bounds_names_them(capped: Any) -> None:
+    with pytest.raises(Refused, match="`s` of each who, over all rows, counts from 0 to 5000"):
+        capped.explain(f"{COUNTED} WHERE s > 5000", epsilon=1)
+
+
+@pytest.mark.parametrize("condition", ["n >= 100", "n > 99", "n BETWEEN 50 AND 400", "n <= 100"])
+def test_a_condition_that_somebody_meets_is_planned(capped: Any, condition: str) -> None:
+    capped.explain(f"{COUNTED} WHERE {condition}", epsilon=1)
+
+
+def test_the_question_that_the_refusal_names_is_answered() -> None:
+    people = [f"p{n}" for n in range(40) for _ in range(150 if n < 12 else 10)]
+    frame = pd.DataFrame({"who": people, "x": 1})
+    rich = {**CAPPED, "budget": {"total": 1000}}
+    sql = f"{COUNTED} WHERE n > 100"
+    with tn.protect(frame, schema=rich, ledger=Memory()) as data:
+        with pytest.raises(Refused) as refusal:
+            data.ask(sql, epsilon=50)
+        named = refusal.value.fix.split("`")[1]
+        answer: Any = data.ask(sql.replace("n > 100", named), epsilon=50)
+    assert (named, answer.value) == ("n >= 100", 12)

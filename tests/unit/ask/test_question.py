@@ -46,12 +46,12 @@ from unit.ask.stated import schema as certify_schema
 from unit.engine.test_request import TABLE
 
 
-def test_digest_follows_the_meaning() -> None:
+def test_the_canonical_text_follows_the_meaning() -> None:
     same = Question("people", (Output("n", Aggregate("count")),))
     assert same == ONE_COUNT
-    assert same.digest == ONE_COUNT.digest
-    assert asked(Output("m", QUESTION_COUNT)).digest != ONE_COUNT.digest
-    assert BY_REGION.digest != ONE_COUNT.digest
+    assert same.canonical == ONE_COUNT.canonical
+    assert asked(Output("m", QUESTION_COUNT)).canonical != ONE_COUNT.canonical
+    assert BY_REGION.canonical != ONE_COUNT.canonical
 
 
 def test_cells_multiply() -> None:

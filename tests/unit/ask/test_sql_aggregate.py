@@ -186,7 +186,8 @@ def test_all_aggregates_are_listed_in_one_place() -> None:
     [("CUONT(age)", "COUNT"), ("BINN(age, 3)", "BIN"), ("DATETRUNK(age)", "DATE_TRUNC")],
 )
 def test_a_misspelled_function_gets_a_hint(text: str, hint: str) -> None:
-    assert refused(f"SELECT {text} FROM census", "function").fix == f"Did you mean `{hint}`?"
+    fix = refused(f"SELECT {text} FROM census", "function").fix
+    assert fix.startswith(f"Did you mean `{hint}`?")
 
 
 @pytest.mark.parametrize("name", ["sex", "date", "seen"])

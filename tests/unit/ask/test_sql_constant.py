@@ -203,7 +203,7 @@ def test_the_refusal_shows_how_to_write_it() -> None:
         "employed = 3": "Write TRUE or FALSE.",
     }
     for condition, fix in fixes.items():
-        assert refused_where(condition, "type").fix == fix
+        assert refused_where(condition, "type").fix.startswith(fix)
 
 
 # -- Names lead to declared columns, and none to what names a person -------------------------------
@@ -226,7 +226,7 @@ def test_rows_only_become_fewer() -> None:
 def test_a_misspelled_column_gets_a_hint_from_the_schema() -> None:
     refusal = refused_where("incme > 3", "unknown-column")
     assert refusal.what == 'There is no column "incme" here.'
-    assert refusal.fix == "Did you mean `income`?"
+    assert refusal.fix.startswith("Did you mean `income`?")
 
 
 def test_identifiers_are_refused_and_say_why() -> None:

@@ -156,11 +156,11 @@ def test_a_column_without_declared_cells_gets_a_hint() -> None:
     for name, hint in hints.items():
         assert hint in refused(f"SELECT {name}, COUNT(*) FROM census GROUP BY 1", "key").fix  # noqa: S608
         ask(f"SELECT {hint}, COUNT(*) FROM census GROUP BY 1")  # noqa: S608
-    assert refused("SELECT BIN(rate, 0.25), COUNT(*) FROM census GROUP BY 1", "width").fix == (
-        "Write BIN(rate, 0.3)."
-    )
+    fix = refused("SELECT BIN(rate, 0.25), COUNT(*) FROM census GROUP BY 1", "width").fix
+    assert fix.startswith("Write BIN(rate, 0.3).")
+    assert fix.endswith("`SELECT BIN(rate, 0.3), COUNT(*) FROM census GROUP BY BIN(rate, 0.3)`.")
     fix = refused("SELECT DATE_TRUNC('yaer', date), COUNT(*) FROM census GROUP BY 1", "part").fix
-    assert fix == "Did you mean `year`?"
+    assert fix.startswith("Did you mean `year`?")
 
 
 # -- The columns of an answer have names of their own ----------------------------------------------

@@ -338,7 +338,7 @@ def test_like_is_resolved_among_the_declared_categories() -> None:
 
 def test_a_category_is_declared_or_refused_with_the_nearest() -> None:
     refusal = refused_where("occupation = 'Tech support'", "unknown-category")
-    assert refusal.fix == "Did you mean `Tech-support`?"
+    assert refusal.fix.startswith("Did you mean `Tech-support`?")
 
 
 def test_there_are_1_000_parts_at_most() -> None:

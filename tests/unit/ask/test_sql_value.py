@@ -14,7 +14,6 @@ from tenue.ask.sql.exact_expr import (
     chosen,
     coarsest,
     constant,
-    filled,
     multiplied,
     rounded_down,
     scaled,
@@ -76,8 +75,9 @@ def test_a_choice_lives_on_the_grid_of_all_that_may_be_chosen() -> None:
     assert chosen([(condition, Y)], constant(F(2))) == Amount(
         F(1), Choice(((condition, Sum(0, ((3, Steps("y")),))),), Sum(2))
     )
-    assert filled("x", X, constant(F(1))).formula == Choice(
-        ((Not(Missing("x")), Steps("x")),), Sum(2)
+    present = Not(Missing("x"))
+    assert chosen([(present, X)], constant(F(1))).formula == Choice(
+        ((present, Steps("x")),), Sum(2)
     )
 
 

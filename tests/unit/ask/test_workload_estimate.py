@@ -10,14 +10,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from tenue.ask.workload.laplace_sum_tail import MOST_RATE, LaplaceCombination
 from tenue.ask.workload.least_squares import least_squares
-from tenue.ask.workload.level import Level, Reals, Runs
+from tenue.ask.workload.level import Level, Runs
 from tenue.ask.workload.marginals import Marginals, TableRows, TableStrategy, choose_marginals
 from tenue.ask.workload.range_strategies import descend, grouped, groups, hats, lines, sampled
 from tenue.ask.workload.strategy import AtomStrategy
 from tenue.noise import DiscreteLaplace
 from tenue.noise.laplace_sum import LaplaceSum
+from tenue.noise.laplace_sum_tail import MOST_RATE, LaplaceCombination, Reals
 
 LEAST_SQUARES_ROWS = Runs.of_ends(9, [(0, k + 1) for k in range(9)])
 ONES = np.ones(2, dtype=np.int64)

@@ -13,15 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenue.ask.workload import least_squares as module
-from tenue.ask.workload.level import (
-    PLACES,
-    Level,
-    Runs,
-    length,
-    relative,
-    residuals,
-    whole,
-)
+from tenue.ask.workload.level import PLACES, Level, Runs, length, residuals, whole
 from tenue.ask.workload.marginals import Marginals, TableRows, TableStrategy
 from tenue.ask.workload.measured_quantity import FINE, Quantity
 from tenue.ask.workload.range_strategies import groups, hats
@@ -29,6 +21,7 @@ from tenue.ask.workload.select_strategy import _shares
 from tenue.ask.workload.strategy import AtomStrategy, BlockStrategy, PricedStrategy
 from tenue.engine.request import Measure
 from tenue.errors import Fault, Refused
+from tenue.noise.laplace_sum_tail import relative
 from tenue.noise.source import SYSTEM
 from tenue.privacy.loss import EpsilonDelta
 from unit.ask.small import planned, schema, thresholds

@@ -75,7 +75,8 @@ def test_who_is_above_a_limit_is_bought(tmp_path: Path) -> None:
     rows = [f"{n % 90},p{n % 100}" for n in range(500)]
     (tmp_path / "people.csv").write_text("age,who\n" + "\n".join(rows))
     schema = str(tmp_path / "people.toml")
-    (limit,) = ask(schema, "--measure-cut", "0.5")["limits"]
+    limit, nobody = ask(schema, "--measure-cut", "0.5")["limits"]
+    assert nobody["kind"] == "unit"
     low, high = limit["above"]["interval_95"]
     assert low < high
     assert ask(schema)["limits"][0]["above"] is None

@@ -108,7 +108,7 @@ def test_zsh_and_fish_are_told_the_same() -> None:
     assert "_files" in zsh(FOUND)
     fishes = fish(FOUND).splitlines()
     (line,) = [one for one in fishes if " publish'" in one and " -l method " in one]
-    assert " -r -a 'microaggregate generalise swap" in line
+    assert " -r -a 'microaggregate generalise local-suppression" in line
     assert [one for one in fishes if " ledger; and __fish_seen_subcommand_from show'" in one]
 
 

@@ -70,6 +70,27 @@ def test_an_error_of_ours_has_its_traceback() -> None:
     assert "at the exit" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import threading; threading.Thread(target=lambda: {}['own value']).start()",
+        "Held.__del__ = lambda self: {}['own value']; Held()",
+    ],
+    ids=["a thread", "a finaliser"],
+)
+def test_an_error_beside_the_verb_quotes_nothing_either(
+    body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    done = ended(f"{body}; raise SystemExit(0)")
+    (details,) = tmp_path.glob("tenue/faults/*.txt")
+    assert done.returncode == 0
+    assert done.stderr.count("Something failed on our side (fault-") == 1
+    assert "own value" not in done.stderr + details.read_text()
+    monkeypatch.setenv("TENUE_TRACEBACK", "1")
+    assert "own value" in ended(body).stderr
+
+
 def test_what_nobody_can_read_is_no_success() -> None:
     code = RUN.replace("BODY", "sys.stdout.write('lost'); raise SystemExit(0)")
     read, write = os.pipe()

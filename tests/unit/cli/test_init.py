@@ -81,6 +81,21 @@ def test_identifiers_and_marks_are_told(tmp_path: Path) -> None:
     assert told["missing"] == {"age": ["?"]}
 
 
+def test_a_column_of_many_texts_is_no_category_and_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("street,age\n" + "".join(f"n{i % 1500},30\n" for i in range(6000)))
+    shown = init(str(path), "--bounds-from-data")
+    assert "More than 200 different texts, so no categories: street." in " ".join(shown.split())
+    text = path.with_suffix(".toml").read_text()
+    section = text[text.index("[columns.street]") : text.index("[columns.age]")]
+    assert 'type = "identifier"' in section
+    assert "taxonomy" in section
+    assert "categories =" not in section
+    assert "1500" not in text
+    told = json.loads(init(str(path), "--force", "--json"))
+    assert (told["identifiers"], told["many_texts"]) == (["street"], ["street"])
+
+
 def test_what_is_drafted_loads_and_reads_the_file_once_filled(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("person_id,age\n1,30\n2,?\n")

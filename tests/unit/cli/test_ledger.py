@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import tenue as tn
 from command_line import invoke
 from tenue.cli.ledger import app
 from tenue.ledger import Charge, SQLite, digest
 from tenue.promise import Certificate, Pure
+from unit.publish.census import people, schema
 
 
 @pytest.fixture
@@ -126,3 +128,49 @@ def test_a_file_that_is_not_there_is_refused_and_not_made(tmp_path: Path) -> Non
     result = invoke(app, ["show", str(missing)])
     assert result.exit_code != 0
     assert not missing.exists()
+
+
+def test_show_gives_date_method_and_folder_of_each_release(tmp_path: Path) -> None:
+    """It counted releases, and said of none what it was."""
+    path = tmp_path / "books" / "t.ledger"
+    path.parent.mkdir()
+    described = {**schema().to_dict(), "budget": {"total": 5}}
+    with SQLite(path) as ledger:
+        asked = {"schema": described, "ledger": ledger}
+        swap = tn.publish(people(), method="swap", k=4, **asked)
+        swap.save(tmp_path / "books" / "one")
+        swap.save(tmp_path / "two")
+        tn.publish(people(), method="private", epsilon=1, **asked).save(tmp_path / "drawn")
+        again = tn.publish(
+            people(), method="microaggregate", k=4, override="second-release", **asked
+        )
+        assert again.table.num_rows == 60
+        assert ledger.verify().ok
+    text = shown("show", path)
+    found = json.loads(shown("show", path, "--json"))["releases"]
+    assert [(one["method"], one["places"], one["override"]) for one in found] == [
+        ("swap by quasi-identifiers", ["one", "../two"], False),
+        (found[1]["method"], ["../drawn"], False),
+        ("microaggregate by mdav", [], True),
+    ]
+    assert found[1]["method"].startswith("private by ")
+    assert found[0]["digest"] == swap.digest
+    flat = " ".join(text.split())
+    for one in found:
+        assert f"{one['time'][:16]} people {one['method']}" in flat
+    assert "one, ../two" in flat
+    assert "in no folder that the ledger knows" in flat
+    assert "although the table had been released before" in flat
+
+
+def test_a_release_that_never_left_is_shown_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "t.ledger"
+    with SQLite(path) as ledger:
+        ledger.open_dataset("t", total=0, neighbours="replace")
+        ledger.register_release("t", "d1", method="swap", draft=True)
+        ledger.withdraw_release("t", "d1", reason="no room")
+        ledger.register_release("t", "d1", method="swap")
+        ledger.release_saved("t", "d1", method="swap", place="out")
+    found = json.loads(shown("show", path, "--json"))["releases"]
+    assert [(one["withdrawn"], one["places"]) for one in found] == [(True, []), (False, ["out"])]
+    assert shown("show", path).count("never left") == 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,27 +58,78 @@ def test_wrong_words_are_not_tracebacks(words: list[str]) -> None:
     assert set(json.loads(as_json.stdout)["refused"]) == {"code", "kind", "what", "allowed", "fix"}
 
 
-def test_an_error_that_nobody_foresaw_names_its_place_and_quotes_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """The module of `main`, whose verb fails with a row's own value in two messages."""
     main_module = importlib.import_module("tenue.cli.main")  # the package has a `main` too
 
     def fails(words: object) -> None:
-        raise KeyError("a row's own value")
+        value = "a row's own value"
+        try:
+            raise KeyError(value)
+        except KeyError as first:
+            raise ValueError(f"{value} is no number") from first
 
+    fails.verbs = {"ask": None}  # type: ignore[attr-defined]
     monkeypatch.setattr(main_module, "app", fails)
-    monkeypatch.setattr(sys, "argv", ["tenue", "ask", "--json"])
+    monkeypatch.setattr(sys, "argv", ["tenue", "ask", "own value", "--key=own value", "--json"])
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return main_module
+
+
+def test_an_error_that_nobody_foresaw_is_one_sentence_and_a_file_without_values(
+    failing: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     with pytest.raises(SystemExit) as end:
-        main_module.main()
+        failing.main()
     said = capsys.readouterr()
     assert end.value.code == 1
-    assert json.loads(said.out) == {"fault": {"code": "fault"}}
-    assert "KeyError in test_main.py, line " in said.err
-    assert "own value" not in said.out + said.err
+    fault = json.loads(said.out)["fault"]
+    assert set(fault) == {"code", "reference", "details"}
+    assert fault["code"] == "fault"
+    details = Path(fault["details"])
+    assert said.err.count("\n") == 1
+    assert "ValueError in test_main.py, line " in said.err
+    assert fault["reference"] in said.err
+    assert str(details) in said.err
+    assert details.is_relative_to(tmp_path)
+    assert details.stat().st_mode & 0o777 == 0o600
+    assert details.parent.stat().st_mode & 0o777 == 0o700
+    text = details.read_text()
+    assert fault["reference"] in text
+    assert re.search("KeyError\n  .*test_main.py, line [0-9]+, in .*fails", text)
+    assert "tenue ask --key --json" in text
+    assert "own value" not in said.out + said.err + text
 
+
+def test_the_same_fault_has_the_same_code_and_one_file(
+    failing: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for _ in range(3):
+        with pytest.raises(SystemExit):
+            failing.main()
+    assert len(set(capsys.readouterr().err.splitlines())) == 1
+    assert len(list((tmp_path / "state" / "tenue" / "faults").iterdir())) == 1
+
+
+def test_details_that_cannot_be_written_are_not_claimed(
+    failing: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "state").write_text("no folder")
+    with pytest.raises(SystemExit):
+        failing.main()
+    said = capsys.readouterr()
+    assert json.loads(said.out)["fault"]["details"] is None
+    assert "could not be written" in said.err
+    assert "own value" not in said.err
+
+
+def test_a_traceback_is_shown_to_whoever_asks_for_it(
+    failing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TENUE_TRACEBACK", "1")
-    with pytest.raises(KeyError):
-        main_module.main()
+    with pytest.raises(ValueError, match="own value"):
+        failing.main()
 
 
 def test_no_words_show_what_can_be_said() -> None:

@@ -66,7 +66,12 @@ def test_people_read_sentences(folder: Path) -> None:
     done = run(folder, *words, "--kind", "csv", "--override", "homogeneous-groups")
     assert done.returncode == 0
     assert "probabilistic k-anonymity (k = 5)" in done.stdout
-    assert "Registered in people.ledger.\nKeep this screen and report.html" in done.stdout
+    written = " ".join(done.stdout.split())
+    assert "Where folder o; registered in people.ledger" in written
+    assert "manifest.json. Keep this screen and report.html to yourself" in written
+    first = done.stdout.split("\n\n")[0].splitlines()
+    assert sum(not line.startswith("   ") for line in first) == 6  # a title and five lines
+    assert "Not promised" not in done.stdout  # on request, by --details
     assert (folder / "o" / "table.csv").exists()
 
 
@@ -117,7 +122,9 @@ def test_a_release_is_registered_beside_the_table_unless_told_otherwise(folder: 
     assert "--override second-release" in second.stderr
     loose = run(folder, *words, "three", "--no-register")
     assert loose.returncode == 0
-    assert "no ledger registers" in " ".join(loose.stdout.split())
+    assert "in no ledger, so a second release would not be noticed" in " ".join(
+        loose.stdout.split()
+    )
 
 
 def test_a_preview_measures_and_leaves_nothing_behind(folder: Path) -> None:
@@ -125,12 +132,16 @@ def test_a_preview_measures_and_leaves_nothing_behind(folder: Path) -> None:
     before = files(folder)
     told = run(folder, *words, "--preview")
     assert told.returncode == 0
-    assert told.stdout.startswith("Preview: 60 rows")
-    assert "Disclosure risk" in told.stdout
+    assert told.stdout.startswith("Preview of people, swap by quasi-identifiers: 60 rows")
+    assert "Disclosure risk" not in told.stdout
+    all_of_it = run(folder, *words, "--preview", "--details")
+    for title in ("Promised", "Assumed", "Not promised", "Disclosure risk", "Utility"):
+        assert f"\n{title}" in all_of_it.stdout
     assert "Nothing was registered and nothing has left" in told.stdout
     found = json.loads(run(folder, *words, "--preview", "--json").stdout)
     assert found["preview"] is True
     assert found["certificate"]["parameters"]["registered"] == "no, a preview"
+    assert set(found["verdict"]) == {"promised", "risk", "utility", "left_out", "where"}
     assert {"out", "manifest"}.isdisjoint(found)
     assert files(folder) == before
     for option in (["--public"], ["--replace"], ["--kind", "csv"]):  # of a table that leaves
@@ -189,7 +200,7 @@ def test_a_file_that_would_not_fit_is_read_in_passes(folder: Path) -> None:
     numbers = np.arange(rows)
     table = pa.table({"x": numbers % 1000, "y": numbers * 7 % 500})
     pq.write_table(table, folder / "people.parquet")
-    bounds = {"type": "number", "bounds": [0, 999]}
+    bounds = {"type": "number", "bounds": [0, 999], "missing": 0}
     head = {"name": "people", "source": "people.parquet", "unit": "record"}
     described = {"table": {"neighbours": "replace", **head}, "columns": {"x": bounds, "y": bounds}}
     tn.Schema.from_dict({**described, "budget": {"total": 2}}).save(folder / "people.toml")
@@ -352,7 +363,7 @@ def test_two_linked_tables_are_written(folder: Path) -> None:
 
 def test_hidden_groups_are_one_table(folder: Path) -> None:
     words = ("--method", "t-close", "-t", "2", "-k", "10", "--groups", "hidden", "--out", "out")
-    done = run(folder, *words)
+    done = run(folder, *words, "--details")
     assert done.returncode == 0
     assert "groups: hidden" in done.stdout
     written = " ".join(done.stdout.split())
@@ -361,7 +372,7 @@ def test_hidden_groups_are_one_table(folder: Path) -> None:
 
 
 def test_anatomy_says_by_what_groups_are_formed(folder: Path) -> None:
-    done = run(folder, "--method", "anatomy", "-k", "10", "--preview")
+    done = run(folder, "--method", "anatomy", "-k", "10", "--preview", "--details")
     assert done.returncode == 0
     assert "by: quasi-identifiers" in done.stdout
     done = run(folder, "--method", "anatomy", "-k", "10", "--by", "confidential", "--preview")
@@ -385,3 +396,27 @@ def test_a_t_of_the_other_kind_is_explained(
     done = run(folder, *words, "--preview")
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
+
+
+def test_cells_are_suppressed_by_importance(folder: Path) -> None:
+    words = (
+        *("--method", "local-suppression", "-k", "4", "--importance", "sex=9"),
+        *("--preview", "--details"),
+    )
+    done = run(folder, *words)
+    assert done.returncode == 0
+    assert "importance: sex: 9" in done.stdout
+    done = run(folder, *words[:-2], "9", "--preview")
+    assert done.returncode == 2
+    assert "age=5,town=2" in " ".join(done.stderr.split())
+
+
+def test_perturbation_is_asked_for_by_column(folder: Path) -> None:
+    words = ("--method", "perturb", "--retain", "job=0.7", "--noise", "0.2", "--correlated")
+    words += ("--transition", "sex=0.9:0.1/0.25:0.75", "--preview", "--json")
+    done = run(folder, *words)
+    assert done.returncode == 0, done.stderr
+    stated = json.loads(done.stdout)["certificate"]
+    assert stated["promise"] == {"kind": "no formal promise"}
+    assert stated["parameters"]["PRAM of sex"].endswith("row by row: 0.9 0.1; 0.25 0.75")
+    assert stated["parameters"]["PRAM of job"].startswith("kept with probability 0.7")

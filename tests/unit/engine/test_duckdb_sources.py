@@ -309,6 +309,34 @@ def test_what_never_repeats_names_somebody(tmp_path: Path) -> None:
     assert [c.type for c in found] == ["number", "category", *["number"] * 4]
 
 
+def test_what_nearly_never_repeats_names_somebody(tmp_path: Path) -> None:
+    """One file that was entered twice made every name a category, and every number a value."""
+    again = [*range(990), *range(10)]
+    columns = {
+        "word": [f"w{i % 900}" for i in range(1000)],
+        "account": [str(10**9 + 7919 * i**2) for i in again],
+        "number": [str(i) for i in again],
+        "price": [str(i * 37 % 950 * 8) for i in range(1000)],
+        "half": [f"h{i // 2 % 200}" for i in range(1000)],
+    }
+    found = describe(write(tmp_path / "t.csv", columns))
+    assert [c.type for c in found] == ["identifier"] * 3 + ["number", "category"]
+    assert not any(c.many for c in found)
+
+
+@pytest.mark.parametrize("values", [False, True])
+def test_a_list_of_many_texts_is_no_category(tmp_path: Path, values: bool) -> None:
+    """It drafted 1,500 names as a category, for the holder to list them."""
+    columns = {
+        "street": [f"n{i % 1500}" for i in range(6000)],
+        "town": [f"t{i % 200}" for i in range(6000)],
+    }
+    street, town = describe(write(tmp_path / "t.csv", columns), values=values)
+    assert (street.type, street.many, street.categories) == ("identifier", True, None)
+    assert (town.type, town.many) == ("category", False)
+    assert len(town.categories or range(200)) == 200
+
+
 def test_every_kind_of_stored_table_is_described(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[{"n": 3, "c": "x"}, {"n": null, "c": "?"}]')
     (tmp_path / "b.jsonl").write_text('{"n": 3, "c": "x"}\n{"c": "?"}\n')

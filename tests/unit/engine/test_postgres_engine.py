@@ -209,6 +209,43 @@ def test_types_are_counted_as_they_are_read(
             )
 
 
+def test_a_number_of_more_than_a_thousand_digits_counts_as_the_bound(
+    postgres_server: Server, run: Callable[[str], None]
+) -> None:
+    """As a text it was longer than any that is read, and so was missing."""
+    run(
+        "CREATE TABLE t AS SELECT CAST(w AS numeric) AS n, CAST(w AS numeric) AS exact,"
+        " i AS place, CAST(w AS numeric) AS who FROM (VALUES (1, '1e1500'), (2, '-1e1500'),"
+        " (3, '1e-1500'), (4, '7.' || repeat('0', 1200) || '1'), (5, '3.' || repeat('9', 1200)),"
+        " (6, '9007199254740993.' || repeat('3', 1100)), (7, 'Infinity'), (8, 'NaN'), (9, NULL),"
+        " (10, repeat('8', 1000)), (11, repeat('8', 1001))) AS v (i, w)"
+    )
+    schema = SCHEMA.replace(
+        columns={
+            **dict.fromkeys(("x", "w", "d", "c")),
+            "n": {"type": "number", "bounds": [-10, 10]},
+            "exact": {"type": "number", "bounds": [0, 10**16]},
+            "place": {"type": "number", "bounds": [1, 11]},
+            "who": {"type": "identifier"},
+        }
+    )
+    engine = open_engine(at(postgres_server), schema)
+    assert engine.validate().unreadable == {}
+    rows = engine.read_all()
+    engine.close()
+    read = rows.logical.sort_by("place").to_pydict()
+    assert read["n"] == [10, -10, 0, 7, 4, 10, 10, None, None, 10, 10]
+    far = 10**16
+    exact = [far, 0, 0, 7, 4, 2**53 + 1, far, None, None, far, far]
+    assert read["exact"] == exact
+    assert rows.infinite["n"] == 5
+    assert len(set(rows.identifiers.column("who").to_pylist())) == 10  # two are missing
+    with open_tally(server_of(at(postgres_server))) as counted:
+        seen = counted.load(["n"]).column("n").to_pylist()
+    assert sorted(value for value in seen if value is not None)[-1] == float("inf")
+    assert {c.name: c.type for c in describe_table(at(postgres_server))}["n"] == "number"
+
+
 def test_what_may_not_be_read_is_refused_without_a_word_of_the_server(
     postgres_server: Server, run: Callable[[str], None]
 ) -> None:

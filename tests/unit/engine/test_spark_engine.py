@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
@@ -14,12 +15,14 @@ from contracts.engine_suite import ROWS as ENGINE_ROWS
 from contracts.engine_suite import ROWS_OF, each
 from contracts.engine_suite import SCHEMA as ENGINE_SCHEMA
 from contracts.test_spark_engine import KINDS, frame
-from tenue.engine.contract import FAULT
-from tenue.engine.doctor import diagnose
+from tenue.ask.doctor import diagnose
+from tenue.engine import sql_engine
+from tenue.engine.contract import CHANGED, FAULT
 from tenue.engine.open import describe_table, open_engine
-from tenue.engine.request import Measure, People, Request
+from tenue.engine.request import Group, Measure, People, RankRequest, Request, Window
 from tenue.engine.source.location import Cluster, Distributed
 from tenue.engine.spark.backend import BACKEND
+from tenue.engine.spark.session import ClusterSession
 from tenue.errors import EngineFault, InvalidTable
 from tenue.noise import source
 from tenue.schema import Schema
@@ -67,6 +70,43 @@ def test_each_question_has_a_key_of_its_own_that_decides_all(
     assert other != found[0]
     assert other[()][0] == found[0][()][0] == 20
     engine.close()
+
+
+# -- files that are written meanwhile -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keys", [(), (Group("who", 2),)], ids=["one cell", "cells"])
+def test_a_median_of_files_that_were_written_meanwhile_is_no_answer(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: tuple[Group, ...]
+) -> None:
+    """One statement reads the rows twice; the answer might mix both states, unnoticed."""
+    folder = tmp_path / "some rows"
+    folder.mkdir()
+    pq.write_table(pa.table({"who": ["a", "b"] * 4, "x": range(8)}), folder / "t.parquet")
+    schema = SCHEMA.replace(
+        table={"unit": "record", "rows_per_unit": None},
+        columns={"who": {"type": "category", "categories": ["a", "b"]}},
+    )
+    engine = open_engine(spark.read.parquet(str(folder)), schema)
+    request = RankRequest("x", (Window(1, 1, -1, 0, 1),), keys=keys)
+    assert engine.ranks(request) == engine.ranks(request)
+    read = sql_engine.profiles
+
+    def meanwhile(*given: Any) -> Any:
+        found = read(*given)
+        pq.write_table(pa.table({"who": ["a", "b"] * 5, "x": range(10)}), folder / "t.parquet")
+        return found
+
+    monkeypatch.setattr(sql_engine, "profiles", meanwhile)
+    with pytest.raises(EngineFault, match=CHANGED):
+        engine.ranks(request)
+    engine.close()
+
+
+def test_a_table_without_files_is_read_as_it_is(spark: SparkSession) -> None:
+    session = ClusterSession(Distributed(spark.range(3)))
+    assert session.files() == frozenset()
+    session.close()
 
 
 # -- doctor ----------------------------------------------------------------------------------------

@@ -16,18 +16,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tenue.ask.doctor import diagnose
 from tenue.engine import registry
 from tenue.engine.contract import FAULT
-from tenue.engine.doctor import diagnose
 from tenue.engine.duckdb.backend import BACKEND as DUCKDB_BACKEND_BACKEND
 from tenue.engine.duckdb.dialect import DUCKDB
 from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.duckdb.sandbox import ArrowBench
-from tenue.engine.finding import Finding
 from tenue.engine.open import describe_table, open_engine
 from tenue.engine.postgres import backend
 from tenue.engine.postgres.backend import BACKEND as POSTGRES_BACKEND_BACKEND
-from tenue.engine.registry import Backend, backend_for, register, unregister
+from tenue.engine.registry import Backend, Finding, backend_for, register, unregister
 from tenue.engine.request import Measure, Request
 from tenue.engine.source.location import Cluster, Distributed, Frame, Server, locate
 from tenue.engine.spark.backend import BACKEND
@@ -226,8 +225,10 @@ def test_an_engine_that_registers_itself_is_used_everywhere(toy: Toy) -> None:
     assert [finding.what for finding in diagnose("toy://people")] == [
         "The shelf people",
         "1: people number",
+        "No value was looked at: without a schema there is nothing to compare it with",
     ]
-    assert [finding.verdict for finding in diagnose("toy://people", SCHEMA)] == ["fine", "fine"]
+    found = diagnose("toy://people", SCHEMA, rows=False)
+    assert [finding.verdict for finding in found[:3]] == ["fine", "fine", "not read"]
 
 
 def test_without_it_the_same_address_is_refused() -> None:
@@ -307,15 +308,21 @@ def test_a_missing_driver_is_named_with_what_installs_it(monkeypatch: pytest.Mon
     assert "tenue[postgres]" in second.fix
 
 
-def test_with_a_schema_no_row_is_read(tmp_path: Path) -> None:
-    """A file that is broken far behind its header is as well as any, until it is opened."""
+def test_rows_are_read_with_a_schema_unless_that_is_said_to_be_open(tmp_path: Path) -> None:
+    """A file that is broken far behind its header was as well as any, until it was opened."""
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 400_000 + "1,2,3,4\n")
     stated = {
         "table": {"name": "t", "unit": "record", "neighbours": "replace"},
         "columns": {"a": {"type": "number", "bounds": [0, 9]}},
     }
-    found = diagnose(tmp_path / "t.csv", Schema.from_dict(stated))
-    assert {finding.verdict for finding in found} == {"fine"}
+    stated["budget"] = {"total": 1}
+    schema = Schema.from_dict(stated)
+    read = {one.subject: one for one in diagnose(tmp_path / "t.csv", schema)}
+    assert read["values"].verdict == "missing"
+    assert "400002" in read["values"].what
+    unread = diagnose(tmp_path / "t.csv", schema, rows=False)
+    assert [one.verdict for one in unread] == ["fine", "fine", "not read", "fine"]
+    assert list(tmp_path.iterdir()) == [tmp_path / "t.csv"]
 
 
 # -- backend ---------------------------------------------------------------------------------------

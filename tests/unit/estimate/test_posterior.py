@@ -496,3 +496,53 @@ def test_a_law_for_each_count() -> None:
 def test_what_cannot_be_estimated_is_refused(ask: object) -> None:
     with pytest.raises(Refused):
         ask()  # type: ignore[operator]
+
+
+# -- A prior that disagrees with the answer --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prior", "middle", "spread"),
+    [
+        (Binomial(2000, "0.1"), 200, 13.416),
+        (Normal(300, 20, 0, 10_000), 300, 20),
+        (Points({490: "0.5", 510: "0.5"}), 500, 10),
+    ],
+)
+@pytest.mark.parametrize("noisy", range(100, 701, 25))
+def test_a_conflict_is_named_from_three_deviations_on(
+    prior: Any, middle: float, spread: float, noisy: int
+) -> None:
+    law = DiscreteLaplace(sensitivity=1, epsilon="0.5")
+    found = (count if isinstance(prior, Binomial) else total)(noisy, law, prior)
+    deviations = abs(noisy - middle) / math.hypot(spread, math.sqrt(law.variance))
+    assert (found.conflict is not None) is (deviations >= 3)
+    if found.conflict is not None:
+        assert found.conflict.deviations == pytest.approx(deviations, rel=0.02)
+        assert (found.conflict.noisy, round(found.conflict.prior)) == (noisy, middle)
+        for text in (repr(found), found._repr_html_()):
+            assert "disagree" in text
+            assert str(noisy) in text
+    else:
+        assert "disagree" not in repr(found) + found._repr_html_()
+
+
+def test_six_deviations_would_have_hidden_the_truth() -> None:
+    """The case of the issue: the headline interval excludes the truth, and says so now."""
+    law = DiscreteLaplace(sensitivity=1, epsilon="0.1")
+    found = count(500, law, Binomial(1000, "0.4"))
+    low, high = found.interval("0.95")
+    assert not low <= 500 <= high
+    assert found.conflict is not None
+    assert found.conflict.to_dict()["noisy"] == 500
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "40"])
+def test_the_noise_of_a_conflict_is_that_of_the_law(epsilon: str) -> None:
+    for law in (
+        DiscreteLaplace(sensitivity=1, epsilon=epsilon),
+        Laplace(sensitivity=1, epsilon=epsilon),
+    ):
+        found = count(10**5, law, Binomial(10**6, "0.01")).conflict
+        assert found is not None
+        assert found.noise == pytest.approx(math.sqrt(law.variance), rel=0.02)

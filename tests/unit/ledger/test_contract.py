@@ -30,7 +30,6 @@ def test_whoever_keeps_rows_says_these_things() -> None:
         "_read",
         "_entries",
         "_inspect",
-        "_hold_to",
         "_secret",
         "close",
     }

@@ -119,6 +119,7 @@ KNOWN = {
     "unanswered": "dataset reservation reason",
     "release-registered": "dataset release_digest method override",
     "rows-released": "dataset release_digest method override marks",
+    "release-saved": "dataset release_digest method place",
     "release-withdrawn": "dataset release_digest reason",
 }
 

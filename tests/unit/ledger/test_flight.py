@@ -22,9 +22,9 @@ from tenue.ledger.fork import watch
 
 class Thing:
     def __init__(self): self.calls = []
-    def before_fork(self): self.calls.append("before")
-    def after_fork_in_parent(self): self.calls.append("parent")
-    def after_fork_in_child(self): self.calls.append("child")
+    def _before_fork(self): self.calls.append("before")
+    def _after_fork_in_parent(self): self.calls.append("parent")
+    def _after_fork_in_child(self): self.calls.append("child")
 
 thing, forgotten = Thing(), Thing()
 watch(thing)
@@ -110,7 +110,7 @@ def test_a_child_begins_anew() -> None:
     flights = Flights()
     flights.opened(ONE)
     flights._turn.acquire()  # another thread of the parent had it
-    flights._in_child.after_fork_in_child()
+    flights._after_fork_in_child()
     assert not flights.is_own(ONE)
     assert not flights.signal(ONE).is_set()
 

@@ -23,7 +23,7 @@ from tenue.ledger import Charge, Ledger, Postgres, Reservation
 from tenue.ledger.store.postgres.address import given_address
 from tenue.ledger.store.postgres.ledger import _COLUMNS
 from tenue.ledger.store.postgres.session import Session
-from tenue.ledger.store.sql_tables import _KEPT
+from tenue.ledger.store.sql_tables import KEPT
 
 pytestmark = pytest.mark.needs("postgres")
 
@@ -124,7 +124,7 @@ def change(address: str, statement: str) -> None:
 
 
 def test_rows_have_the_columns_in_the_order_that_they_are_read_in() -> None:
-    for table, (_, columns) in _KEPT.items():
+    for table, (_, columns) in KEPT.items():
         assert tuple(name for name, _, _ in _COLUMNS[table]) == columns
 
 

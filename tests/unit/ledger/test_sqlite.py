@@ -25,7 +25,7 @@ from tenue.ledger import Charge, SQLite
 from tenue.ledger.facts import DataChanged, DatasetOpened
 from tenue.ledger.memory_store import Dictionaries
 from tenue.ledger.store.sqlite.ledger import APPLICATION, VERSION, File, create, schema_of
-from tenue.ledger.totals import ticket_name
+from tenue.ledger.totals import scoped
 from tenue.ledger.transactions.journal import Journal
 from tenue.ledger.transactions.writer import Request
 
@@ -668,7 +668,7 @@ def rich(path: Path) -> None:
 
 def meaning(ledger: SQLite) -> object:
     """Everything that a caller could ever learn from the file."""
-    names = [ticket_name("census", "ann", f"k{number}") for number in range(6)]
+    names = [scoped(f"k{number}", "census", "ann") for number in range(6)]
     return (
         [entry.to_json() for entry in ledger.entries()],
         [ledger.balance(name) for name in ledger.datasets()],
@@ -713,7 +713,7 @@ def test_a_key_hidden_by_a_damaged_index_is_seen(tmp_path: Path) -> None:
     """The table still has the key and the index lost it: the next retry would draw again."""
     path = tmp_path / "a.ledger"
     rich(path)
-    whole, name = path.read_bytes(), ticket_name("census", "ann", "k0")
+    whole, name = path.read_bytes(), scoped("k0", "census", "ann")
     assert name is not None
     places = [at for at in range(len(whole)) if whole.startswith(name, at)]
     assert len(places) == 2

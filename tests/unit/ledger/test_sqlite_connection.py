@@ -23,7 +23,6 @@ from tenue.ledger.store.sqlite import wal
 from tenue.ledger.store.sqlite.connection import (
     Connections,
     Owners,
-    begin,
     checkpoint,
     is_busy,
     transaction,
@@ -204,8 +203,8 @@ def test_beginning_waits_for_the_other_process(connections: Connections) -> None
             connection.execute("BEGIN IMMEDIATE")
         assert is_busy(error.value)
         threading.Timer(0.02, blocker.execute, ["ROLLBACK"]).start()
-        begin(connection)
-        connection.execute("ROLLBACK")
+        with transaction(connection):
+            pass
     blocker.close()
     connections.close()
 
@@ -221,7 +220,7 @@ def test_a_fork_behind_pythons_back_is_a_fault(
 def test_nothing_is_open_while_forking(connections: Connections) -> None:
     with connections.take("read") as connection:
         connection.execute("SELECT 1")
-    connections.before_fork()
+    connections._before_fork()
     with pytest.raises(sqlite3.ProgrammingError):
         connection.execute("SELECT 1")
     taken = threading.Event()
@@ -233,7 +232,7 @@ def test_nothing_is_open_while_forking(connections: Connections) -> None:
     thread = threading.Thread(target=take)
     thread.start()
     assert not taken.is_set()
-    connections.after_fork_in_parent()
+    connections._after_fork_in_parent()
     thread.join()
     assert taken.is_set()
     connections.close()

@@ -19,13 +19,13 @@ from tenue.ledger import Charge, Memory, Postgres, SQLite
 from tenue.ledger.locate import NOWHERE, Place, given_ledger, open_ledger
 from tenue.ledger.results import Verification
 from tenue.ledger.store.postgres.address import USUAL, given_address
-from tenue.ledger.store.sql_database import Database, Tabled, carry_out, check_head, new_secret
+from tenue.ledger.store.sql_database import Database, Tabled, carry_out, check_head
 from tenue.ledger.store.sql_tables import Tables
 from tenue.ledger.store.sqlite.ledger import create
-from tenue.ledger.totals import cache_name
+from tenue.ledger.totals import scoped
 from tenue.ledger.transactions.journal import Journal
 from tenue.ledger.transactions.writer import Request
-from tenue.ledger.verify import Anchor
+from tenue.ledger.verify import Anchor, new_secret
 
 # in a process of its own: a fork of the one that runs the tests would copy its threads' locks
 FORK = """
@@ -108,8 +108,7 @@ def test_no_lookup_of_a_question_scans_a_table(connection: sqlite3.Connection) -
     tables.protocol("d")
     tables.ticket(3)
     tables.ticket_named(b"n")
-    tables.cached(b"c")
-    assert len(watched.plans) == 13
+    assert len(watched.plans) == 12
     for sql, plan in watched.plans.items():
         for step in plan:
             assert step.startswith("SEARCH") or "ORDER BY sequence DESC LIMIT 1" in sql, (sql, plan)
@@ -148,7 +147,7 @@ def test_what_a_transaction_wrote_is_read_back(connection: sqlite3.Connection) -
         assert tables.most("d", "ann", besides) == memory._rows.most("d", "ann", besides)
     assert tables.open_tickets() == memory._rows.open_tickets()
     for key in ("p", "q", "i"):
-        name = cache_name("d", key)
+        name = scoped(key, "d")
         assert name is not None
         assert tables.tickets_cached(name) == memory._rows.tickets_cached(name)
         assert len(tables.tickets_cached(name)) == (key != "i")

@@ -29,9 +29,8 @@ from tenue.ledger.totals import (
     Person,
     Ticket,
     Totals,
-    cache_name,
+    scoped,
     standing,
-    ticket_name,
 )
 from tenue.ledger.transactions.journal import Journal
 from tenue.privacy.loss import EpsilonDelta
@@ -52,7 +51,7 @@ def test_rows_are_read_as_losses() -> None:
     """Mutant: a quota that allows no delta, so that no analyst could ask for any."""
     row = Dataset("replace", 9, 4, 5, "", "", widest=7, individual=6)
     assert (row.budget, row.quota) == (EpsilonDelta(9, 4), EpsilonDelta(5, 4))
-    assert (row.individual_budget, row.widest_loss) == (EpsilonDelta(6), EpsilonDelta(7))
+    assert (row.individual_budget, row.widest) == (EpsilonDelta(6), 7)
     none = row._replace(per_analyst=None, individual=None)
     assert (none.quota, none.individual_budget) == (None, None)
     assert row.caps == (9, 4, 5)
@@ -66,21 +65,21 @@ def test_outcomes_keep_the_numbers_that_files_hold() -> None:
 
 def test_no_two_scopes_share_a_name() -> None:
     scopes = list(product(("d", "da"), ("a", "nn", "ann"), ("k", "ak")))
-    names = {ticket_name(*scope) for scope in scopes}
+    names = {scoped(key, *scope) for *scope, key in scopes}
     assert len(names) == len(scopes)
-    assert ticket_name("d", "ann", None) is None
-    assert ticket_name("d", "ann", "k") == ticket_name("d", "ann", "k")
-    assert len(ticket_name("d", "ann", "k") or b"") == 32
+    assert scoped(None, "d", "ann") is None
+    assert scoped("k", "d", "ann") == scoped("k", "d", "ann")
+    assert len(scoped("k", "d", "ann") or b"") == 32
 
 
 def test_caches_belong_to_a_data_set_and_not_to_an_analyst() -> None:
-    assert cache_name("d", None) is None
-    assert cache_name("d", "xk") != cache_name("dx", "k")
-    assert cache_name("d", "k") != ticket_name("d", "", "k")
+    assert scoped(None, "d") is None
+    assert scoped("xk", "d") != scoped("k", "dx")
+    assert scoped("k", "d") != scoped("k", "d", "")
 
 
 def test_the_names_are_those_of_ledgers_already_written() -> None:
-    name, cache = ticket_name("census", "ann", "key"), cache_name("census", "key")
+    name, cache = scoped("key", "census", "ann"), scoped("key", "census")
     assert name is not None
     assert cache is not None
     assert name.hex().startswith("86e056e7043bde06")
@@ -322,7 +321,7 @@ def test_what_a_transaction_wrote_is_there_once_taken() -> None:
         journal.write(fact)
     assert rows.datasets() == []
     rows.take(journal)
-    name = ticket_name("census", "ann", "k")
+    name = scoped("k", "census", "ann")
     assert name is not None
     assert rows.datasets() == ["census"]
     assert rows.reserved(2) == RESERVED

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from tenue.noise import Seeded
-from tenue.noise.box.ball import Box, differences, exact_series, log_product_series, ratio_of
+from tenue.noise.box.ball import Box, differences, exact_series, log_product_series
 from tenue.noise.box.marginals import AnyMargin, Levels, SameMargin, crossing
 from tenue.noise.box.same_sign_ball import SameSign
 
@@ -74,10 +74,6 @@ def test_exact_series_is_the_normalised_sum(coefficients: list[int], epsilon: Fr
         expected = (1 - q) * total
         mine = exact_series(coefficients, epsilon)
         assert abs(mpf(mine.numerator) / mine.denominator - expected) <= expected * mpf(10) ** -30
-
-
-def test_ratios_of_huge_numbers_are_doubles() -> None:
-    assert ratio_of(Fraction(10) ** 500, Fraction(4) * Fraction(10) ** 499) == 2.5
 
 
 # Balls of lattice points: membership, counts, and draws that reach every point equally.

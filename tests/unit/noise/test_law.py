@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tenue import noise
 from tenue.errors import Fault, InvalidArgument, Refused
 from tenue.noise import (
     DiscreteLaplace,
@@ -337,3 +338,21 @@ def test_other_units_change_the_grid_and_nothing_else(law: Any) -> None:
 def test_discrete_laplace_keeps_its_sensitivity_on_a_further_grid() -> None:
     other = in_units(DiscreteLaplace(sensitivity=4, epsilon=1), Fraction(1, 2))
     assert other.on_grid(1).scale == 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.any_draw("draws nothing")
+@pytest.mark.parametrize(
+    ("call", "fix"),
+    [
+        (lambda: noise.Laplace(1, 0.5), "Write Laplace(sensitivity=1, epsilon=0.5), if"),
+        (lambda: noise.Optimal(10, epsilon="1"), "Write Optimal(sensitivity=10, epsilon='1'), if"),
+        (lambda: noise.OptimalBox([1, 2], 1), "Write OptimalBox(sensitivities=..., epsilon=1), if"),
+        (lambda: noise.HeavyTail(4), "Write HeavyTail(gamma=4), if"),
+    ],
+)
+def test_values_without_names_are_written_out_with_them(call: Any, fix: str) -> None:
+    """It said that `sensitivity` is needed, which had been given."""
+    with pytest.raises(InvalidArgument) as refused:
+        call()
+    assert refused.value.fix.startswith(fix)
+    assert "by name only" in refused.value.allowed

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import tenue as tn
 from tenue.errors import InvalidArgument, NotPromised
 from tenue.privacy.certificate import About, certify
-from tenue.privacy.loss import ATTO, LARGEST, NOTHING, SMALLEST, EpsilonDelta, check_price, decimal
+from tenue.privacy.loss import ATTO, LARGEST, NOTHING, SMALLEST, EpsilonDelta, check_price
 from tenue.promise import (
     PROMISES,
     Approximate,
@@ -27,6 +27,7 @@ from tenue.promise import (
     checked_neighbours,
     promise_from,
 )
+from tenue.text import exactly
 from tenue.version import VERSION
 
 EXAMPLES = [
@@ -37,6 +38,7 @@ EXAMPLES = [
     tn.ColumnKAnonymity(k=5),
     tn.ProbabilisticKAnonymity(k=12),
     tn.TCloseness(t=1.5),
+    tn.NoFormalPromise(),
 ]
 
 
@@ -236,15 +238,15 @@ def test_a_price_that_promises_nothing_is_refused() -> None:
 def test_it_is_written_in_full_and_read_again(loss: EpsilonDelta) -> None:
     assert EpsilonDelta.from_dict(json.loads(json.dumps(loss.to_dict()))) == loss
     assert EpsilonDelta(*loss.stored) == loss
-    assert Fraction(decimal(loss.epsilon)) == loss.epsilon
-    assert Fraction(decimal(loss.delta)) == loss.delta
+    assert Fraction(exactly(loss.epsilon)) == loss.epsilon
+    assert Fraction(exactly(loss.delta)) == loss.delta
 
 
 def test_people_read_a_loss_as_epsilon_and_delta() -> None:
     assert str(EpsilonDelta.of(0.5)) == "epsilon 0.5"
     assert str(EpsilonDelta.of(0.5, 1e-6)) == "epsilon 0.5 and delta 0.000001"
     assert str(NOTHING) == "epsilon 0"
-    assert [decimal(Fraction(n)) for n in (0, 5, 10, 100)] == ["0", "5", "10", "100"]
+    assert [exactly(Fraction(n)) for n in (0, 5, 10, 100)] == ["0", "5", "10", "100"]
     assert EpsilonDelta.of(0.5).to_dict() == {"epsilon": "0.5"}
 
 

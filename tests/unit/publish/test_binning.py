@@ -107,11 +107,11 @@ def axis(**declared: object) -> Axis:
 
 
 def line(size: int, **more: object) -> Axis:
-    return axis(type="number", bounds=[0, size - 1], **more)
+    return axis(type="number", bounds=[0, size - 1], **({"missing": 0} | more))
 
 
 def flat(size: int) -> Axis:
-    return axis(type="category", categories=[f"c{i}" for i in range(size)])
+    return axis(type="category", categories=[f"c{i}" for i in range(size)], missing="c0")
 
 
 def grouped(axis: Axis, margin: Margin, most: int) -> Binning:
@@ -231,12 +231,12 @@ def test_rows_are_numbered_and_located_column_by_column() -> None:
     halves = Binning(margin([1, 1, 1, 1]), np.array([0, 0, 1, 1]))
     odd = Binning(margin([1, 1, 1, 1]), np.array([0, 1, 0, 1]))
     places = np.array([[0, 0], [1, 3], [2, 2], [3, 1]])
-    numbers = numbered([halves, odd])(places)
+    numbers = np.stack(numbered([halves, odd], places), axis=1)
     assert numbers.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     many = np.repeat(numbers, 100, axis=0)
     leans = {0: np.linspace(-1, 1, len(many))}
     made = located([many[:, 0], many[:, 1]], [halves, odd], leans, Seeded(1))
-    assert (numbered([halves, odd])(made) == many).all()
+    assert (np.stack(numbered([halves, odd], made), axis=1) == many).all()
     for column in made.T:
         assert np.bincount(column).tolist() == pytest.approx([100] * 4, abs=1)
 
@@ -318,10 +318,14 @@ def test_leaning_keeps_dependence_inside_groups(monkeypatch: pytest.MonkeyPatch)
     both = np.stack([one, (one + rng.uniform(0, 0.5, one.size)) / 1.5], axis=1)
     places = (np.argsort(np.argsort(both, axis=0), axis=0) * 400) // one.size
     table, *_ = np.histogram2d(places[:, 0], places[:, 1], bins=4)
-    groups = [Binning(Margin(np.arange(401), np.full(400, 1 / 400)), np.repeat(range(4), 100))] * 2
+    groups = [
+        Binning(
+            Margin(np.arange(401), np.full(400, 1 / 400)), np.repeat(range(4), 100), ordered=True
+        )
+    ] * 2
 
     def off() -> float:
-        made = Gridded(table, [0, 1], groups, [True, True]).block(range(200_000), Seeded(3))
+        made = Gridded(table, [0, 1], groups).block(range(200_000), Seeded(3))
         for j in range(2):
             assert np.ptp(np.bincount(made[:, j])) <= 2
         again, *_ = np.histogram2d(made[:, 0], made[:, 1], bins=4)
@@ -419,8 +423,8 @@ def test_rows_follow_the_grid_and_the_margins() -> None:
         Margin(np.array([0, 1, 2]), np.array([0.5, 0.5])),
     ]
     table = np.array([[0.0, 25], [50, 25]])
-    groups = [Binning(margin, np.arange(2)) for margin in margins]
-    made = Gridded(table, [0, 2], groups, [True, True]).block(range(4000), Seeded(3))
+    groups = [Binning(margin, np.arange(2), ordered=True) for margin in margins]
+    made = Gridded(table, [0, 2], groups).block(range(4000), Seeded(3))
     assert (made[:, 0] < 2).sum() == 1000
     assert (made[:, 1] == 0).sum() == 1600
     assert (made[:, 2] == 0).sum() == 2000

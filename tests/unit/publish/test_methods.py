@@ -83,7 +83,7 @@ def test_every_step_is_told_with_its_numbers() -> None:
     release = tn.publish(table, schema=schema(), method="swap", k=10, override="homogeneous-groups")
     assert [str(step) for step in release.history if step.name != "homogeneous"] == [
         "read: 60 rows, 6 columns besides identifiers",
-        "left out: 10 rows with a missing value in age, job, sex, income, ill",
+        "left out: 10 of 60 rows (16.7 %), for missing values: `age` 10",
         "partition: 5 groups, 10 units in each",
         "publish: swap by quasi-identifiers: income, ill",
         "overridden: homogeneous-groups",
@@ -235,7 +235,8 @@ def test_roles_are_stated_whatever_the_method() -> None:
 def test_options_are_those_that_the_methods_read() -> None:
     grouped = ["k", "by", "l", "t", "gamma", "memory"]
     recoded = ["suppress", "minimise", "widths"]
-    every = [*grouped, *recoded, "groups", "epsilon"]
+    perturbed = ["retain", "transition", "noise", "correlated"]
+    every = [*grouped, *recoded, "importance", "groups", *perturbed, "epsilon"]
     assert list(options_of(METHODS.values())) == every
     both = options_of([Swap, Costly])
     assert list(both) == [*grouped, "epsilon"]

@@ -52,6 +52,7 @@ from tenue.publish.synthetic.microaggregation import (
     group_of,
     isotonic,
     share_error,
+    shares_of,
     smoothed,
     spread,
 )
@@ -135,10 +136,10 @@ GIVEN = Schema.from_dict(
     {
         "table": {"name": "t", "unit": "record", "neighbours": "replace"},
         "columns": {
-            "a": {"type": "number", "bounds": [0, 10], "missing": ["NA"]},
+            "a": {"type": "number", "bounds": [0, 10]},
             "b": {"type": "category", "categories": ["x", "y", "z"], "missing": ["NA"]},
-            "c": {"type": "boolean"},
-            "d": {"type": "number", "bounds": [0, 2**61]},
+            "c": {"type": "boolean", "missing": False},
+            "d": {"type": "number", "bounds": [0, 2**61], "missing": 0},
         },
     }
 )
@@ -146,37 +147,49 @@ A, B, C, D = Domain.of(GIVEN).axes
 PLACES = np.array([[0, 3, 1, 2**61], [10, 0, 0, 5], [11, 1, 1, 0]])
 
 
-def test_a_missing_number_is_the_middle_of_its_line() -> None:
+def test_a_missing_number_lies_beyond_the_last() -> None:
     line = NumberLine(A, 0)
-    assert line.length == 10
-    assert line.values(PLACES).tolist() == [0, 10, 5]
+    assert (line.last, line.beyond, line.length) == (10, 5, 15)
+    assert line.values(PLACES).tolist() == [0, 10, 15]
+    one_value = replace(line, axis=replace(A, size=2))
+    assert (one_value.last, one_value.beyond, one_value.length) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 2])
+def test_value_and_missing_move_as_far_as_their_line(shift: int) -> None:
+    line = NumberLine(A, 0, shift)
+    values = line.values(np.arange(A.size)[:, None])
+    for v, w in combinations(values.tolist(), 2):
+        value = abs(min(v, line.last) - min(w, line.last))
+        assert value + line.beyond * ((v > line.last) != (w > line.last)) == abs(v - w)
 
 
 def test_a_missing_category_is_one_more() -> None:
-    line = MeaningLine(B, 1)
-    assert line.line.distances.shape == (4, 4)
+    line = MeaningLine.of(B, 1)
+    assert line.distances.shape == (4, 4)
     assert line.values(PLACES).tolist() == [3, 0, 1]
 
 
 def test_a_truth_value_is_a_category() -> None:
-    line = MeaningLine(C, 2)
-    assert line.line.distances.shape == (2, 2)
-    assert line.positions(line.values(PLACES)).tolist() == [line.length, 0, line.length]
+    line = MeaningLine.of(C, 2)
+    assert line.distances.shape == (2, 2)
+    assert line.at(line.values(PLACES)).tolist() == [line.length, 0, line.length]
 
 
 def test_few_groups_make_short_chains_of_categories_unless_they_are_many() -> None:
-    assert MeaningLine(B, 1).chain(2) == Fraction(2, 3)
-    assert MeaningLine(B, 1).chain(9) == 1
+    assert MeaningLine.of(B, 1).chain(2) == Fraction(2, 3)
+    assert MeaningLine.of(B, 1).chain(9) == 1
     many = {"type": "category", "categories": [str(i) for i in range(chain.MOST_EXACT + 1)]}
     table = {"name": "t", "unit": "record", "neighbours": "replace"}
     (wide,) = Domain.of(Schema.from_dict({"table": table, "columns": {"e": many}})).axes
-    assert MeaningLine(wide, 0).chain(2) == 1
+    assert MeaningLine.of(wide, 0).chain(2) == 1
 
 
 def test_scores_are_sums_of_distances() -> None:
-    line = MeaningLine(B, 1)
-    far = int(line.line.distances[0, 1])
-    assert line.scores(np.array([[2, 1, 0, 0]])).tolist() == [[far, 2 * far, 3 * far, 3 * far]]
+    line = MeaningLine.of(B, 1)
+    far = int(line.distances[0, 1])
+    scores = np.array([[2, 1, 0, 0]]) @ line.distances.T
+    assert scores.tolist() == [[far, 2 * far, 3 * far, 3 * far]]
 
 
 def test_long_lines_are_made_shorter() -> None:
@@ -216,6 +229,16 @@ def test_isotonic_is_the_nearest_that_never_falls(values: list[float], data: st.
 def test_what_rises_stays() -> None:
     y = np.array([0.0, 1.0, 4.0])
     assert isotonic(y, np.ones(3)).tolist() == y.tolist()
+
+
+@given(NUMBERS)
+def test_shares_keep_their_sum(values: list[float]) -> None:
+    """Mutant: each clipped by itself."""
+    found = shares_of(np.array(values))
+    assert found.min() >= 0
+    assert found.max() <= 1
+    assert found.sum() == pytest.approx(min(max(sum(values), 0), len(values)), abs=1e-6)
+    assert np.clip([-1.0, 1.5], 0, 1).sum() == 1.0 != shares_of(np.array([-1.0, 1.5])).sum()
 
 
 def test_pure_noise_becomes_its_mean() -> None:
@@ -262,7 +285,9 @@ SHARES, CHOSEN = np.array([0.1, 0.5, 0.9]), np.array([0, 1, 0])
 def means(spread: bool) -> Means:
     assert isinstance(NUMBER, NumberLine)
     assert isinstance(CATEGORY, MeaningLine)
-    return Means(3, 3, 2, ((NUMBER, SHARES),), ((CATEGORY, CHOSEN),), spread)
+    return Means(
+        3, 3, 2, ((NUMBER, SHARES),), ((CATEGORY, CHOSEN),), spread, (np.zeros(3),), 11, 11
+    )
 
 
 def test_the_last_group_has_the_rest() -> None:
@@ -315,16 +340,17 @@ def test_more_noise_and_fewer_groups_are_expected_to_err_more() -> None:
 
 TREE = {"any": {"desk": ["clerk", "judge"], "field": {"mine": ["miner"]}}}
 KINDS: dict[str, dict[str, Any]] = {
-    "n1": {"type": "number", "bounds": [0, 1]},
-    "n2": {"type": "number", "bounds": [0, 2]},
-    "n4": {"type": "number", "bounds": [10, 12], "grid": 0.5},
-    "day": {"type": "date", "bounds": ["2000-01-01", "2000-01-03"]},
-    "job": {"type": "category", "taxonomy": TREE},
-    "sex": {"type": "category", "categories": ["m", "f"]},
-    "ill": {"type": "boolean"},
-    "gap": {"type": "number", "bounds": [0, 2], "missing": ["NA"]},
-    "who": {"type": "category", "categories": ["a", "b"], "missing": ["NA"]},
-    "big": {"type": "number", "bounds": [0, 100_000]},
+    "n1": {"type": "number", "bounds": [0, 1], "missing": 0},
+    "n2": {"type": "number", "bounds": [0, 2], "missing": 0},
+    "n4": {"type": "number", "bounds": [10, 12], "grid": 0.5, "missing": 10},
+    "day": {"type": "date", "bounds": ["2000-01-01", "2000-01-03"], "missing": "2000-01-01"},
+    "job": {"type": "category", "taxonomy": TREE, "missing": "clerk"},
+    "sex": {"type": "category", "categories": ["m", "f"], "missing": "m"},
+    "ill": {"type": "boolean", "missing": False},
+    "gap": {"type": "number", "bounds": [0, 2]},
+    "who": {"type": "category", "categories": ["a", "b"]},
+    "big": {"type": "number", "bounds": [0, 100_000], "missing": 0},
+    "holed": {"type": "number", "bounds": [0, 100_000]},
 }
 
 
@@ -349,6 +375,9 @@ def moved(plan: Microaggregation, one: Tallies, other: Tallies) -> Fraction:
     for line, a, b in zip(plan._numbers, one.sums, other.sums, strict=True):
         if line.length:
             total += Fraction(int(np.abs(a - b).sum()), line.length)
+    for line, a, b in zip(plan._numbers, one.missing, other.missing, strict=True):
+        if line.beyond:
+            total += Fraction(line.beyond * int(np.abs(a - b).sum()), line.length)
     for category, x, y in zip(plan._categories, one.scores, other.scores, strict=True):
         if category.length:
             total += Fraction(int(np.abs(x - y).max(axis=1).sum()), category.length)
@@ -375,6 +404,13 @@ def loss(plan: Microaggregation, one: Tallies, other: Tallies) -> Decimal:
         if line.length:
             law = plan._law(line)
             exact += law.epsilon / law.sensitivity * int(np.abs(a - b).sum())
+    for line, a, b in zip(plan._numbers, one.missing, other.missing, strict=True):
+        if line.beyond:
+            law = plan._count_law(line)
+            exact += law.epsilon / law.sensitivity * int(np.abs(a - b).sum())
+        else:
+            assert not a.any()
+            assert not b.any()
     total = Decimal(exact.numerator) / Decimal(exact.denominator)
     for category, x, y in zip(plan._categories, one.scores, other.scores, strict=True):
         choice = plan._choice(category)
@@ -502,6 +538,8 @@ MANY = [
     (("big", "n1", "sex", "job"), 45, 4),
     (("job", "who"), 50, 4),
     (("gap", "big", "ill"), 40, 3),
+    (("holed",), 60, 7),
+    (("holed", "who", "holed"), 40, 3),
 ]
 
 
@@ -524,6 +562,30 @@ def test_random_and_adversarial_neighbours_cost_epsilon_at_most(
         assert moved(plan, one, two) <= plan.length
         most = max(most, loss(plan, one, two))
     assert Decimal("0.3") < most <= Decimal("1.5")
+
+
+@pytest.mark.parametrize("mutant", ["as far as the values", "missing for nothing"])
+def test_missing_values_that_are_not_paid_for_are_caught(
+    mutant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mutants: noise for the range of the values only; and for the range, whatever is missing."""
+    plan = planned(("holed",), 60, k=7)
+    low, gone = np.zeros((60, 1), np.int64), np.zeros((60, 1), np.int64)
+    gone[0] = 100_001
+    one, two = (plan.tallies(InMemory(rows)) for rows in (low, gone))
+    assert loss(plan, one, two) <= 1
+
+    def law(plan: Microaggregation, line: NumberLine) -> DiscreteLaplace:
+        return DiscreteLaplace(sensitivity=line.last * plan.length, epsilon=plan.epsilon)
+
+    def count_law(plan: Microaggregation, line: NumberLine) -> DiscreteLaplace:
+        return DiscreteLaplace(sensitivity=1, epsilon=plan.epsilon)
+
+    if mutant == "as far as the values":
+        monkeypatch.setattr(Microaggregation, "_law", law)
+    else:
+        monkeypatch.setattr(Microaggregation, "_count_law", count_law)
+    assert loss(plan, one, two) > 1
 
 
 def test_a_sensitivity_that_is_a_tenth_too_small_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -553,7 +615,8 @@ class OneTwo:
         self.outcome = np.empty((len(span), len(span), 2, 2), np.int64)
         for (i, a), (j, b) in itertools.product(enumerate(span), repeat=2):
             for c, d in itertools.product(range(2), repeat=2):
-                drawn = module.Centroids((np.array([a, b]),), (np.array([c, d]),))
+                nothing = (np.zeros(2, np.int64),)
+                drawn = module.Centroids((np.array([a, b]),), nothing, (np.array([c, d]),))
                 row = self.plan.written(drawn).block(range(self.plan.rows), Seeded(0)).tobytes()
                 self.outcome[i, j, c, d] = rows.setdefault(row, len(rows))
 
@@ -784,7 +847,7 @@ def test_groups_are_chosen_without_rows() -> None:
 
 
 def test_a_table_of_constants_is_published_as_it_is() -> None:
-    one = {"type": "category", "categories": ["x"]}
+    one = {"type": "category", "categories": ["x"], "missing": "x"}
     table = {"name": "t", "unit": "record", "neighbours": "replace"}
     only = Domain.of(Schema.from_dict({"table": table, "columns": {"a": one}}))
     plan = Microaggregation.planned(only, 9, Fraction(1), k=2)
@@ -793,7 +856,7 @@ def test_a_table_of_constants_is_published_as_it_is() -> None:
 
 
 def test_a_long_line_still_fits() -> None:
-    wide = {"type": "number", "bounds": [0, 2**60]}
+    wide = {"type": "number", "bounds": [0, 2**60], "missing": 0}
     table = {"name": "t", "unit": "record", "neighbours": "replace"}
     far = Domain.of(Schema.from_dict({"table": table, "columns": {"a": wide, "b": wide}}))
     plan = Microaggregation.planned(far, 1000, Fraction(1, 1000), k=100)
@@ -809,7 +872,7 @@ def test_a_long_line_still_fits() -> None:
 def test_noise_that_is_too_wide_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="scale"):
         planned(("big",) * 16, 10**7, Fraction(1, 10**12), k=1).noisy(
-            Tallies((np.zeros(1, np.int64),) * 16, ()), Seeded(1)
+            Tallies((np.zeros(1, np.int64),) * 16, (np.zeros(1, np.int64),) * 16, ()), Seeded(1)
         )
 
 
@@ -862,14 +925,13 @@ def test_what_the_certificate_says() -> None:
         "order": "Along a Hilbert curve through the domain.",
         "sensitivity": "One record moves all means together by at most 0.838, each as a share of "
         "the width of its domain.",
-        "column gap_0": "The mean of a group has noise of scale 1.7.",
+        "column gap_0": "The mean of a group has noise of scale 2.6.",
+        "missing gap_0": "The number of missing values in a group has noise of scale 26.",
         "column job_1": "The category of a group is chosen with noise; one choice alone would cost "
         "at most epsilon 0.0715.",
         "after the noise": "Smoothed along the order, clipped to the bounds, rounded to the grid, "
         "repeated for each record of the group.",
     }
-    assert any("gap_0" in limit and "middle" in limit for limit in plan.limits)
-    assert not any("middle" in limit for limit in planned(("job",), 9, k=3).limits)
     alone = planned(("n4",), 100, k=10, spread=True)
     assert alone.parameters["order"] == "By value."
     assert "Made to rise" in alone.parameters["after the noise"]

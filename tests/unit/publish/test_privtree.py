@@ -295,7 +295,9 @@ def test_cuts_at_the_median_of_rows_are_seen(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_one_place_in_all() -> None:
-    way = Tree.planned(domain(x={"type": "category", "categories": ["a"]}), 3, Fraction(1))
+    way = Tree.planned(
+        domain(x={"type": "category", "categories": ["a"], "missing": "a"}), 3, Fraction(1)
+    )
     assert way.draw(np.zeros((3, 1), np.int64), Seeded(1)).tolist() == [[0]] * 3
 
 

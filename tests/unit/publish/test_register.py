@@ -290,10 +290,11 @@ def test_the_first_who_asks_has_it_registered_and_nobody_after(tmp_path: Path) -
     ledger = Memory()
     one = departure(ledger)
     assert (one.left, releases(ledger)) == (False, 0)
-    assert one.said is not None
+    assert "registers it when it leaves" in one.where()
     for _ in range(2):
         one.leave()
-        assert (one.left, releases(ledger), one.said) == (True, 1, None)
+        assert (one.left, releases(ledger)) == (True, 1)
+        assert one.where() == "handed out as a table; registered in its ledger"
     assert one.leave(Target(tmp_path / "out"))["rows"] == 2
     assert (tmp_path / "out" / "table.csv").exists()
     assert releases(ledger) == 1
@@ -351,8 +352,7 @@ def test_its_ledger_is_opened_when_it_leaves_and_closed_again(tmp_path: Path) ->
 def test_without_a_ledger_it_says_that_nobody_will_notice() -> None:
     one = departure(False)
     one.leave()
-    assert one.said is not None
-    assert "would not be noticed" in one.said
+    assert "would not be noticed" in one.where()
 
 
 def test_it_says_where_it_is_registered_once_it_is(tmp_path: Path) -> None:
@@ -371,5 +371,5 @@ def test_a_preview_never_leaves(tmp_path: Path) -> None:
         with pytest.raises(NotPromised, match="Publish without preview=True"):
             attempt()
     assert not preview.left
-    assert "preview" in preview.said
+    assert "preview" in preview.where()
     assert list(tmp_path.iterdir()) == []

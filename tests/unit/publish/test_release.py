@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -213,15 +214,70 @@ def test_the_prompt_shows_a_few_lines(swapped: Release, averaged: Release) -> No
     for release in (swapped, averaged):
         text = repr(release)
         assert text == str(release)
-        assert text.startswith("Release: 60 rows, 6 columns")
-        assert len(text.splitlines()) <= 28
+        assert text.startswith("Release of people, ")
+        assert ": 60 rows, 6 columns" in text.splitlines()[0]
+        names = ["Promised", "Largest risk", "Utility", "Left out", "Where"]
+        shown = [line[2:14].strip() for line in text.split("\n\n")[0].splitlines()[1:]]
+        assert [name for name in shown if name] == names
+        assert len(text.splitlines()) <= 20
         assert max(map(len, text.splitlines())) < 80
-        assert "Unprotected" in text
-        assert "It is not differential privacy." in flat(text)
+        assert "`note` is unprotected" in flat(text)
+        assert "It is not differential privacy." not in flat(text)  # on request: report()
         assert "person 1" not in text
     assert "k-anonymity (k = 5)" in repr(averaged)
-    assert "k = 5; income l = " in flat(repr(averaged))
-    assert "Homogeneous groups, which disclose a value" in flat(repr(averaged))
+
+
+def test_the_verdict_has_a_figure_of_the_risk_that_matters(
+    swapped: Release, averaged: Release
+) -> None:
+    """All values of a microaggregated copy are true, and an intruder with the whole original links
+    most of its rows, so neither is its risk; a swap is judged by the values that stayed."""
+    known, check = averaged.risk.linkage_by_quasi_identifiers, averaged.risk.check
+    assert known is not None
+    assert check is not None
+    found = [one.records for one in averaged.risk.rematched.values()]
+    most = max(known, check.homogeneous_share, *found)
+    assert averaged.risk.largest()[0] == most < averaged.risk.record_linkage
+    assert averaged.verdict().risk == averaged.risk.largest()[1]
+    assert f"{100 * most:.3g} %" in averaged.verdict().risk
+    kept = max(swapped.risk.own_values.values())
+    assert swapped.risk.largest()[0] >= kept > 0.5
+
+
+def test_what_is_missing_is_left_out_of_a_swap_and_said_first(tmp_path: Path) -> None:
+    table = people(60, income=[None] * 6 + list(range(54)))
+    asked: dict[str, Any] = {"schema": schema(ill=None), "k": 4, "ledger": False}
+    swap = tn.publish(table, method="swap", **asked)
+    said = "6 of 60 rows (10 %), for missing values: `income` 6; columns `name`, `ill`"
+    assert swap.verdict().left_out.startswith(said.partition(";")[0])
+    assert "`name`" in swap.verdict().left_out
+    for text in (repr(swap), swap.report()):
+        assert flat(said.partition(";")[0]) in flat(" ".join(text.splitlines()[:9]))
+    assert said.partition(";")[0].replace("`income`", "<code>income</code>") in swap.page()
+    whole = tn.publish(people(60), method="generalise", **asked).verdict()
+    assert "rows" not in whole.left_out
+
+
+def test_the_verdict_says_where_the_release_is(tmp_path: Path) -> None:
+    ledger = tn.ledger.SQLite(tmp_path / "x.ledger")
+    release = tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
+    assert release.verdict().where.startswith("nowhere yet")
+    release.save(tmp_path / "out")
+    assert release.verdict().where == f"folder {tmp_path / 'out'}; registered in x.ledger"
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "folder out; registered in x.ledger" in page
+    assert page.index("In short") < page.index("What is promised")
+
+
+def test_a_private_table_is_not_called_a_copy() -> None:
+    budgeted = {**schema().to_dict(), "budget": {"total": 5}}
+    release = tn.publish(
+        people(), schema=budgeted, method="private", epsilon=1, ledger=tn.ledger.Memory()
+    )
+    page = release.page()
+    assert "protected copy" not in page
+    assert "<h1>A private table drawn from people</h1>" in page
+    assert "by a factor of at most 2.72" in release.verdict().risk
 
 
 def test_a_swap_does_not_show_a_k_that_it_does_not_promise(swapped: Release) -> None:
@@ -229,7 +285,7 @@ def test_a_swap_does_not_show_a_k_that_it_does_not_promise(swapped: Release) -> 
     assert swapped.risk.check.k == 1
     for text in (repr(swapped), swapped.report()):
         assert "k = 1" not in text
-        assert "the method does not change this" in flat(text)
+    assert "the method does not change this" in flat(swapped.report())
     assert "at most 1/4" in flat(swapped.report())
 
 
@@ -256,7 +312,7 @@ def test_a_notebook_shows_a_table_in_which_all_is_escaped(averaged: Release) -> 
     )
     shown = replace(averaged, certificate=certificate)._repr_html_()
     assert hostile not in shown
-    assert shown.count("&lt;script&gt;") == 2
+    assert shown.count("&lt;script&gt;") == 1
     assert shown.startswith("<table")
     assert "k-anonymity (k = 5)" in shown
 

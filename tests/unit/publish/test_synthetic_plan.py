@@ -15,7 +15,7 @@ import tenue as tn
 from private_laws import domain, numbers
 from tenue.noise.source import Seeded
 from tenue.publish.synthetic.domain import Domain
-from tenue.publish.synthetic.plan import WAYS, chosen_way, plan_release, planned
+from tenue.publish.synthetic.plan import WAYS, ReleasePlan, chosen_way, plan_release, planned
 from tenue.report.picture import Curve, Dots
 
 SENTENCE = re.compile(r"[A-Z0-9][^\n]* [^\n]*[^.]\.")
@@ -142,7 +142,8 @@ def test_one_column_moves_by_its_range_over_k() -> None:
     plan = plan_release(schema(1), 10_000, "0.5", k=50)
     assert plan.sensitivity == pytest.approx(1 / 50)
     assert plan.scale is not None
-    assert plan.scale["x0"] == pytest.approx(100_000 / 50 / 0.5)
+    # a missing value lies half the range beyond the last
+    assert plan.scale["x0"] == pytest.approx(1.5 * 100_000 / 50 / 0.5)
 
 
 @pytest.mark.parametrize("by", ["auto", *WAYS])
@@ -241,3 +242,40 @@ def test_prices_that_are_too_small_are_not_drawn() -> None:
     (panel,) = plan.picture().panels
     (curve,) = [mark for mark in panel.marks if isinstance(mark, Curve)]
     assert min(price for price, _ in curve.points) == 2e-9
+
+
+# -- A rough figure, and how rough -----------------------------------------------------------------
+
+
+def measured(plan: ReleasePlan, releases: int) -> float:
+    """The mean error of the share of rows in a random interval, for values spread evenly."""
+    rng, off = np.random.default_rng(5), []
+    for seed in range(releases):
+        sizes = plan.way.domain.sizes
+        places = np.stack([rng.integers(0, size, plan.rows) for size in sizes], axis=1)
+        made = plan.way.draw(places, Seeded(seed))
+        for j, size in enumerate(sizes):
+            true, found = (
+                np.cumsum(np.append(0, np.bincount(table[:, j], minlength=size)))
+                for table in (places, made)
+            )
+            low, high = np.sort(rng.integers(0, size + 1, (2, 500)), axis=0)
+            off.append(np.abs((true[high] - true[low]) - (found[high] - found[low])).mean())
+    return float(np.mean(off)) / plan.rows
+
+
+@pytest.mark.parametrize("by", ["tree", "two-stage", "columns", "copula", "network"])
+@pytest.mark.parametrize("sizes", [(1000, 50, 200), (300, 300)])
+@pytest.mark.parametrize("rows", [2_000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_the_expected_error_is_a_rough_figure(by: str, sizes: tuple[int, ...], rows: int) -> None:
+    plan = planned(numbers(*sizes, blank=True), rows, Fraction(1), by)
+    assert 0.45 < measured(plan, 4) / plan.expected_error < 2.1
+
+
+def test_a_rough_figure_is_called_one_wherever_it_is_printed() -> None:
+    plan = plan_release(schema(), 5_000, 1)
+    for text in (str(plan), plan._repr_html_()):
+        assert "rough figure" in " ".join(text.split())
+    picture = plan.picture()
+    assert "rough" in picture.panels[0].title
+    assert "rough" in picture.subtitle

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -28,12 +29,11 @@ from tenue.noise.source import Seeded
 from tenue.publish.synthetic import grid, independent_columns, pair_tables, privtree, two_stage
 from tenue.publish.synthetic.binning import Binning, by_group
 from tenue.publish.synthetic.grid import Grid, Gridded, independent
-from tenue.publish.synthetic.independent_columns import Margin, Measured, budgets, private_columns
+from tenue.publish.synthetic.independent_columns import Columns, Margin, Measured, budgets
 from tenue.publish.synthetic.pair_tables import (
     AllPairs,
     PairTables,
     agreeing,
-    cross,
     walked,
 )
 from tenue.publish.synthetic.privtree import Boxes
@@ -86,6 +86,11 @@ def test_budgets_sum_to_epsilon() -> None:
 
 def test_pair_tables_few_rows_mean_few_groups() -> None:
     assert [PairTables(2, n, Fraction(1)).groups for n in (10, 1300, 10**7)] == [2, 8, 32]
+
+
+def cross(one: np.ndarray, other: np.ndarray, many: int, others: int) -> np.ndarray:
+    """How many rows each pair of groups has."""
+    return np.bincount(one * others + other, minlength=many * others).reshape(many, others)
 
 
 TABLES = list(itertools.product(itertools.product(range(2), range(3)), repeat=3))
@@ -212,7 +217,7 @@ def test_every_pair_is_counted_once_and_every_cell_has_noise(
     monkeypatch.setattr(pair_tables, "noisy", seen)
     numbers = InMemory(np.array([[0, 2, 0], [1, 0, 1], [1, 0, 0]]))
     three = [groups(1, 1), groups(1, 1, 1), groups(1, 1)]
-    found = AllPairs(3, 3, Fraction(3, 2)).grids(numbers, three, [True] * 3, Seeded(1))
+    found = AllPairs(3, 3, Fraction(3, 2)).grids(numbers, three, Seeded(1))
     half = Fraction(1, 2)
     assert asked == [
         ([[0, 0, 1], [2, 0, 0]], half),
@@ -248,7 +253,8 @@ def test_a_cycle_of_dependence_is_kept() -> None:
     rows = np.array([r for r in itertools.product(range(2), repeat=3) if 0 < sum(r) < 3] * 100)
     rows = np.concatenate([rows, np.repeat([[0, 0, 0], [1, 1, 1]], 300, axis=0)])
     domain, source = categories(2, 2, 2), Seeded(1)
-    measured = private_columns(domain, InMemory(rows), Fraction(100), source)
+    way = Columns.planned(domain, len(rows), Fraction(100))
+    measured = way.columns(InMemory(rows), source)
 
     def alike(way: Any) -> list[float]:
         made = way.release(domain, InMemory(rows), measured, source).block(range(9000), source)
@@ -262,10 +268,13 @@ def test_a_cycle_of_dependence_is_kept() -> None:
 
 def test_rows_follow_the_table_and_the_margins() -> None:
     three = [groups(1, 1), groups(1, 3), groups(1, 1, 2)]
+    three = [
+        replace(one, ordered=line) for one, line in zip(three, (True, False, True), strict=True)
+    ]
     table = independent(three, 800)
     table[0, 0] = [0, 0, 100]
     table[1, 0] = [50, 50, 0]
-    made = Gridded(table, range(3), three, [True, False, True]).block(range(800), Seeded(1))
+    made = Gridded(table, range(3), three).block(range(800), Seeded(1))
     assert cross(made[:, 0], made[:, 1], 2, 2).tolist() == [[100, 300], [100, 300]]
     first = made[made[:, 1] == 0]
     assert cross(first[:, 0], first[:, 2], 2, 3).tolist() == [[0, 0, 100], [50, 50, 0]]
@@ -456,17 +465,15 @@ def test_a_coarse_grid_besides_a_tree_of_the_whole_second_stage_is_seen(
 def test_ranks_and_groups_by_the_rows_themselves_are_seen(
     joint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = two_stage.private_columns
+    right = TwoStage.columns
 
-    def of_the_rows(
-        shape: Any, records: Any, epsilon: Any, source: Any, *, again: bool
-    ) -> list[Measured]:
-        right(shape, records, epsilon, source, again=again)  # paid for, and not used
+    def of_the_rows(way: TwoStage, records: Any, source: Any) -> list[Measured]:
+        right(way, records, source)  # paid for, and not used
         places = records.take(np.arange(records.rows))
         counts = [np.bincount(places[:, j], minlength=2) + 0.01 for j in range(2)]
         return [Measured(np.arange(3), held, 1.0, np.zeros(2, np.int64), 2) for held in counts]
 
-    monkeypatch.setattr(two_stage, "private_columns", of_the_rows)
+    monkeypatch.setattr(TwoStage, "columns", of_the_rows)
     way = TwoStage.planned(numbers(*SIZES), 2, Fraction(10), joint=joint)
     with pytest.raises(Exposed, match="differ"):
         worst_loss(way, SIZES, monkeypatch, ordered=True)
@@ -504,7 +511,7 @@ def test_rows_that_lean_by_the_rows_themselves_are_seen(monkeypatch: pytest.Monk
         return right(records, columns, groups, epsilon, source)
 
     monkeypatch.setattr(two_stage, "private_grid", watched)
-    monkeypatch.setattr(two_stage, "dependent", lambda *_: true[-1] + 0.5)
+    monkeypatch.setattr(grid, "dependent", lambda *_: true[-1] + 0.5)
     way = TwoStage.planned(numbers(*SIZES), 2, Fraction(10))
     with pytest.raises(Exposed, match="differ"):
         worst_loss(way, SIZES, monkeypatch)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -329,3 +331,52 @@ def test_grouping_sets_have_all_their_rows_with_intervals(data: Any) -> None:
     for row, ends in zip(answer.value, answer.interval(0.95), strict=True):
         assert spans[row["town"] or "(all)"] == ends["n"]
     assert "<b>" not in plot(answer).svg()
+
+
+LIMITED: dict[str, Any] = {
+    "table": {"name": "t", "unit": "who", "neighbours": "add-or-remove", "rows_per_unit": 2},
+    "columns": {
+        "who": {"type": "identifier"},
+        "g": {"type": "category", "categories": ["a", "b", "c"]},
+        "x": {"type": "number", "bounds": [0, 1000]},
+    },
+    "budget": {"total": 1000},
+}
+
+
+def test_no_chart_loses_the_limits() -> None:
+    """The mutant: the limits stand in the text alone, under a bar that is far from the truth."""
+    table = pd.DataFrame({"who": ["p", "q"] * 50, "g": ["a", "b"] * 50, "x": 5})
+    grouped = "SELECT g, COUNT(*) AS n FROM t GROUP BY g"
+    with tn.protect(table, schema=LIMITED, ledger=tn.ledger.Memory()) as data:
+        subjects = [
+            data.explain(grouped, epsilon=1),
+            data.ask(grouped, epsilon=1),
+            data.ask("SELECT g, SUM(x) FROM t GROUP BY ROLLUP(g)", epsilon=1),
+            data.explain("SELECT COUNT(*) FROM t", epsilon=1, prior=tn.prior.Binomial(200, 0.5)),
+            data.ask("SELECT COUNT(*) FROM t", epsilon=1, prior=tn.prior.Binomial(200, 0.5)),
+        ]
+    for subject in subjects:
+        chart = plot(subject)
+        assert "at most 2 rows of each who count" in " ".join(chart.picture.notes).lower()
+        lines = chart.specification()["title"]["subtitle"]
+        assert "at most 2 rows of each who count" in " ".join(lines).lower()
+        assert max(map(len, lines)) <= 110
+
+
+def test_notes_are_drawn_and_read_aloud() -> None:
+    drawn = plot(replace(PICTURE, notes=("Limits & such",))).svg()
+    assert drawn.count("Limits &amp; such") == 2
+    assert "by hand Limits" in drawn
+
+
+def test_what_is_too_noisy_is_pale_and_says_so() -> None:
+    table = pd.DataFrame({"who": [f"p{n}" for n in range(300)], "g": "a", "x": 5})
+    asked = "SELECT g, COUNT(*) AS n, MEDIAN(x) AS q FROM t GROUP BY g ORDER BY q"
+    with tn.protect(table, schema=LIMITED, ledger=tn.ledger.Memory()) as data:
+        panel = picture_of(data.ask(asked, epsilon=200)).panels[1]
+    written = [mark for mark in panel.marks if isinstance(mark, Words)]
+    assert ["too noisy" in mark.text for mark in written] == [False, True, True]
+    assert [mark.tone for mark in written] == ["ink", "quiet", "quiet"]
+    dots = {mark.tone: len(mark.points) for mark in panel.marks if isinstance(mark, Dots)}
+    assert dots == {"quiet": 2, "main": 1}

@@ -7,14 +7,14 @@ from types import MappingProxyType
 
 import pytest
 
-from tenue.evaluate import likeness, risk, utility
+from tenue.evaluate import associations, likeness, risk, utility
 from tenue.evaluate.two_tables.distribution import marginals
-from tenue.evaluate.two_tables.information_loss import correlation_difference
 from tenue.promise import Certificate, KAnonymity
 from tenue.report.document import Block, Document, Grid, Section
 from tenue.report.release import ReleaseFacts, release_document
 from tenue.report.risk_utility_blocks import (
     _distance,
+    association_blocks,
     class_blocks,
     distribution_blocks,
     loss_blocks,
@@ -84,17 +84,22 @@ def test_sizes_are_for_the_holder() -> None:
 
 def test_others_see_the_release_and_not_the_original() -> None:
     original, released = people(), masked()
-    pair = correlation_difference(original, released)
+    found = associations(original, released, schema=schema())
     alone, both = marginals(None, released, schema()), marginals(original, released, schema())
-    blocks = distribution_blocks(alone, both, pair)
+    blocks = [
+        *distribution_blocks(alone, both),
+        *association_blocks(found, alone, compares=True),
+    ]
     page = text(*blocks)
-    assert "Correlations in the original" in page
+    assert "Associations in the original" in page
+    assert found.worst[0].measure in page
     public = Document("t", [], [Section("s", blocks)]).public().html()
-    assert "Correlations in the original" not in public
-    assert "Correlations in the release" in public
+    assert "Associations in the original" not in public
+    assert "Associations in the release" in public
     assert "original" not in public
-    assert not any(block.holder for block in distribution_blocks(alone, (), pair))
-    assert "not drawn" in text(*distribution_blocks(alone * 10, (), None))
+    without = [*distribution_blocks(alone, ()), *association_blocks(found, alone, compares=False)]
+    assert not any(block.holder for block in without)
+    assert "not drawn" in text(*distribution_blocks(alone * 10, ()))
 
 
 # -- release ---------------------------------------------------------------------------------------
@@ -115,6 +120,8 @@ def facts() -> ReleaseFacts:
     table = people()
     return ReleaseFacts(
         title="A protected copy of people",
+        promised="4-anonymity",
+        verdict=[("Largest risk", "A RISK."), ("Left out", "THREE ROWS.")],
         rows=60,
         columns=6,
         certificate=CERTIFICATE,
@@ -122,7 +129,7 @@ def facts() -> ReleaseFacts:
         compared=marginals(table, table, schema()),
         risk=risk(table, table, schema()),
         utility=utility(table, table, schema()),
-        correlation=utility(table, table, schema()).correlation,
+        association=utility(table, table, schema()).association,
         k=4,
         sizes={"": {4: 15}},
         remarks=["A REMARK."],
@@ -138,6 +145,9 @@ def test_it_says_what_is_promised_and_what_is_not(facts: ReleaseFacts) -> None:
         "a mechanism",
         "Anything else.",
         "An assumption.",
+        "4-anonymity",
+        "A RISK.",
+        "THREE ROWS.",
         "A REMARK.",
         "A WARNING.",
         "A STEP.",
@@ -153,7 +163,16 @@ def test_the_public_one_has_nothing_of_the_original(facts: ReleaseFacts) -> None
     document = release_document(facts).public()
     page = document.html()
     assert not document.for_holder
-    for words in ("A REMARK.", "A WARNING.", "A STEP.", "Risk:", "Utility:", "Sizes of groups"):
+    for words in (
+        "A REMARK.",
+        "A RISK.",
+        "THREE ROWS.",
+        "A WARNING.",
+        "A STEP.",
+        "Risk:",
+        "Utility:",
+        "Sizes of groups",
+    ):
         assert words not in page
     for words in ("What is promised", "Anything else.", "Equivalence classes"):
         assert words in page

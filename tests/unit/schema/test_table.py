@@ -20,7 +20,8 @@ from tenue.schema import Protocol, Schema
 from tenue.schema.address import is_address, without_password
 from tenue.schema.case_insensitive import Named, is_column_name, is_identifier
 from tenue.schema.table import Lookup
-from tenue.schema.toml_values import decimal, key, literal, plain, same, show
+from tenue.schema.toml_values import key, literal, plain, same, show
+from tenue.text import decimal
 from unit.schema.wrong import AGE, TABLE, places
 
 

@@ -45,14 +45,6 @@ def test_coarse_places_are_the_first_digits_of_fine_ones(columns: int, bits: int
     assert np.array_equal(coarse, total_order.index(cells, bits) >> np.uint64(columns))
 
 
-@pytest.mark.parametrize(("columns", "bits"), WHOLE)
-def test_digits_lead_back_to_the_cell(columns: int, bits: int) -> None:
-    cells = grid(columns, bits)
-    assert np.array_equal(
-        total_order.digits_to_cells(total_order.digits(cells, bits), columns), cells
-    )
-
-
 def test_a_curve_without_reflections_is_told_apart() -> None:
     """Mutant: the order of interleaved bits jumps."""
     cells = grid(2, 3)
@@ -61,36 +53,6 @@ def test_a_curve_without_reflections_is_told_apart() -> None:
     )
     steps = np.abs(np.diff(cells[np.argsort(interleaved)], axis=0)).sum(axis=1)
     assert steps.max() > 1
-
-
-@given(st.data())
-def test_more_than_one_word_of_digits(data: st.DataObject) -> None:
-    columns = data.draw(st.integers(2, 16))
-    bits = data.draw(st.integers(64 // columns + 1, 40))
-    rows = data.draw(
-        st.lists(
-            st.lists(st.integers(0, 2**bits - 1), min_size=columns, max_size=columns),
-            min_size=1,
-            max_size=4,
-        )
-    )
-    cells = np.array(rows, np.int64)
-    found = total_order.digits(cells, bits)
-    assert np.array_equal(total_order.digits_to_cells(found, columns), cells)
-    kept = 64 // columns
-    word = total_order.index(cells >> (bits - kept), kept)
-    leading = [
-        sum(int(d) << columns * (kept - 1 - i) for i, d in enumerate(r[:kept])) for r in found
-    ]
-    assert word.tolist() == leading
-    # the next cell along the curve touches this one, however many digits carry over
-    for row, cell in zip(found.tolist(), cells.tolist(), strict=True):
-        number = sum(d << columns * (bits - 1 - i) for i, d in enumerate(row)) + 1
-        if number >> columns * bits:
-            continue
-        after = [number >> columns * (bits - 1 - i) & (1 << columns) - 1 for i in range(bits)]
-        (there,) = total_order.digits_to_cells(np.array([after], np.uint16), columns).tolist()
-        assert sum(abs(a - b) for a, b in zip(cell, there, strict=True)) == 1
 
 
 def test_many_rows_are_worked_on_in_parts() -> None:

@@ -28,8 +28,19 @@ from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.law import GridLaw
 from ...noise.optimal import Optimal
 from ...privacy.loss import EpsilonDelta
-from ..question import Aggregate
-from .contract import ANYTHING, Asked, Block, Family, Function, Levels
+from ...schema import Schema
+from ..question import Aggregate, every_value
+from .contract import (
+    ANYTHING,
+    Asked,
+    Block,
+    Ends,
+    Family,
+    Function,
+    Levels,
+    bounds_of_number,
+    ends_of_sum,
+)
 from .mean import Mean, MeanOfAll
 from .noise import (
     CUT_BY_PERSON,
@@ -57,30 +68,32 @@ class AdditiveFamily(Family):
     )
     sharing = frozenset({"count", "sum", "avg"})
     kinds = sharing | {"units", "distinct"}
+    adding_up = frozenset({"count", "sum", "units"})
+
+    def possible(self, aggregate: Aggregate, schema: Schema) -> Ends:
+        if aggregate.kind == "sum":
+            return ends_of_sum(aggregate.column, schema)
+        if aggregate.kind == "avg":
+            return bounds_of_number(aggregate.column, schema)
+        if aggregate.kind == "distinct":
+            return Fraction(0), Fraction(every_value(schema.column(aggregate.column or "")).cells)
+        return Fraction(0), None
 
     def ways(
-        self,
-        asked: Asked,
-        setting: Setting,
-        price: EpsilonDelta,
-        wanted: Criterion,
-        *,
-        aside: bool = False,
+        self, asked: Asked, setting: Setting, price: EpsilonDelta, wanted: Criterion
     ) -> list[Strategy]:
-        """aside: counts have a noise of their own beside means: where replace is remove and add, a
-        pair that serves a mean is worse for the count."""
-        if aside:
-            return self._counts_aside(asked, setting, price, wanted)
         found = _candidates(_Builder(asked, setting, price, wanted))
         by_person = _Builder(asked, setting, price, wanted, by_person=True)
         if any(by_person.sum_bounds(column) is not None for column in by_person.sums):
-            for strategy in _candidates(by_person):
-                found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
+            several = _candidates(by_person)
+            found += [replace(one, name=one.name + CUT_BY_PERSON) for one in several]
         return found
 
-    def _counts_aside(
+    def ways_aside(
         self, asked: Asked, setting: Setting, price: EpsilonDelta, wanted: Criterion
     ) -> list[Strategy]:
+        """Counts have a noise of their own beside means: where replace is remove and add, a pair
+        that serves a mean is worse for the count."""
         counts = [a for a in asked if a.kind == "count"]
         rest = [a for a in asked if a not in counts]
         if not counts or not rest:
@@ -195,10 +208,8 @@ class _Builder:
     @property
     def scattered(self) -> bool:
         """Whether one unit may move several cells."""
-        several = (
-            any(self.sum_bounds(c) is not None for c in self.sums) and self.setting.unit_cells != 1
-        )
-        return self.setting.scattered or several
+        by_sum = any(self.sum_bounds(c) is not None for c in self.sums)
+        return self.setting.scattered or (by_sum and self.setting.unit_cells != 1)
 
     @property
     def atoms(self) -> list[tuple[str, str]]:
@@ -213,7 +224,6 @@ class _Builder:
         return atom
 
     def _single(self, kind: str, column: str, price: Fraction, only: str = "") -> Strategy:
-        """One count or sum with its own noise."""
         native = self.setting.native_replace
         epsilon = self.setting.law_epsilon(price, native=native)
         atom = self._atom(kind, column, "any", native=native)
@@ -288,20 +298,16 @@ class _Builder:
         """All counts and sums in one noise shaped to what one row can change in them together."""
         if len(self.atoms) > MOST_IN_A_BOX:
             return []
-        price, ranges = self.price.epsilon, self.setting.ranges
-        found = []
-        if self.setting.native_replace:
-            found.append(self._box(price, price, "any"))
-        rows_apart = self.setting.law_epsilon(price, native=False)
+        ranges = self.setting.ranges
         ends = [self.sum_bounds(c) or (ranges[c].low, ranges[c].high) for c in self.sums]
-        if all(low >= 0 or high <= 0 for low, high in ends):
-            found.append(self._box(price, rows_apart, "same"))
-        elif not self.setting.native_replace:
-            found.append(self._box(price, rows_apart, "any"))
-        return found
+        same = all(low >= 0 or high <= 0 for low, high in ends)
+        found = [self._box("any")] if self.setting.native_replace or not same else []
+        return [*found, self._box("same")] if same else found
 
-    def _box(self, price: Fraction, epsilon: Fraction, signs: Signs) -> Strategy:
+    def _box(self, signs: Signs) -> Strategy:
         native = signs == "any" and self.setting.native_replace
+        price = self.price.epsilon
+        epsilon = self.setting.law_epsilon(price, native=native)
         atoms: list[Atom] = []
         readings: dict[Aggregate, Reading] = {}
         for kind, column in self.atoms:

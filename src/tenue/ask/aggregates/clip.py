@@ -26,10 +26,11 @@ from ...noise.criterion import Criterion
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.joint import joint
 from ...noise.source import Source, require_safe
+from ...schema import Schema
 from ...sensitivity import worst_case
 from ...text import exactly, readable, shortly
 from ..question import Aggregate
-from .contract import Family
+from .contract import Ends, Family, bounds_of_number, ends_of_sum
 from .reading import SHOWN_LEVEL, Expectation, Interval, Noisy, Parts, Reading, miss
 from .strategy import Draw, Range, Rows, Setting, Strategy
 
@@ -221,6 +222,11 @@ class ClipReading(Reading):
 
 class ClipFamily(Family):
     kinds = frozenset(CLIPPED.values())
+    adding_up = frozenset({CLIPPED["sum"]})
+
+    def possible(self, aggregate: Aggregate, schema: Schema) -> Ends:
+        ends = ends_of_sum if aggregate.kind == CLIPPED["sum"] else bounds_of_number
+        return ends(aggregate.column, schema)
 
     def refuse_name(self, mechanism: str, names: Sequence[str]) -> Refused | None:
         if NAME not in mechanism and mechanism != UNASKED_NAME:

@@ -22,6 +22,9 @@ from .strategy import Setting, Strategy
 Asked = Sequence[Aggregate]
 Levels = Mapping[Aggregate, Fraction]
 """For order statistics, the levels of the value intervals that part of the price pays for."""
+Ends = tuple[Fraction | None, Fraction | None]
+"""The least and the greatest possible value; None where there is no end."""
+ANY_VALUE: Ends = (None, None)
 Block = Callable[[Fraction], Strategy]
 """The strategy, at a price, of aggregates that share one part of the whole price."""
 
@@ -64,12 +67,14 @@ class Family:
 
     functions: their SQL functions. kinds: the kinds of `Aggregate`.
     sharing: the kinds that can share one noise.
+    adding_up: the kinds whose answers people add up over cells.
     of_column: whether an answer is a value of the column: a day, a category.
     buys_intervals: whether part of the price can pay for intervals in values.
     """
 
     functions: tuple[Function, ...] = ()
     sharing: frozenset[str] = frozenset()
+    adding_up: frozenset[str] = frozenset()
     of_column = False
     buys_intervals = False
 
@@ -78,18 +83,15 @@ class Family:
         return frozenset(function.kind for function in self.functions)
 
     def ways(
-        self,
-        asked: Asked,
-        setting: Setting,
-        price: EpsilonDelta,
-        wanted: Criterion,
-        *,
-        aside: bool = False,
+        self, asked: Asked, setting: Setting, price: EpsilonDelta, wanted: Criterion
     ) -> list[Strategy]:
-        """Every candidate for aggregates that share a noise, in the same order at every price.
+        """Every candidate for aggregates that share a noise, in the same order at every price."""
+        return []
 
-        aside: with two noises, where one noise is worse for some of them.
-        """
+    def ways_aside(
+        self, asked: Asked, setting: Setting, price: EpsilonDelta, wanted: Criterion
+    ) -> list[Strategy]:
+        """The same with two noises, where one noise is worse for some of them."""
         return []
 
     def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
@@ -119,6 +121,25 @@ class Family:
         """Answers that follow from the number of rows that the schema states; no row is read."""
         return {}
 
+    def possible(self, aggregate: Aggregate, schema: Schema) -> Ends:
+        """The ends of the true value, as a reading computes it, of any rows."""
+        return ANY_VALUE
+
     def as_held(self, aggregate: Aggregate, value: Fraction, schema: Schema) -> Any:
         """A released value in the type of the column."""
         return value
+
+
+def bounds_of_number(name: str | None, schema: Schema) -> Ends:
+    """The declared ends of a number; of anything else none."""
+    column = schema.column(name or "")
+    return (column.low, column.high) if isinstance(column, Number) else ANY_VALUE
+
+
+def ends_of_sum(name: str | None, schema: Schema) -> Ends:
+    """0 on the side on which no value of the column lies."""
+    low, high = bounds_of_number(name, schema)
+    zero = Fraction(0)
+    return (zero if low is not None and low >= 0 else None), (
+        zero if high is not None and high <= 0 else None
+    )

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from ...mechanism.additive_noise import Component, Error, Part, Term, half_width, linear_error
+from ...mechanism.additive_noise import Component, Error, Part, Term
 from ...noise.joint import Blend
-from .reading import Additive, Interval, Noisy, Parts
+from .reading import Additive, Interval, Linear, Noisy, Parts
 
 _PIECES = 64
 
@@ -26,31 +26,25 @@ class MeanOfAll(Additive):
     def moved(self, parts: int, places: int) -> MeanOfAll:
         return replace(self, total=replace(self.total, part=self.total.part + parts))
 
-    def value(self, noisy: Noisy, rows: int | None) -> Fraction:
-        total = self.total.weight * noisy[self.total.part][self.total.component]
-        return total / rows if rows else Fraction(0)
+    def _of(self, rows: int) -> Linear:
+        return Linear((replace(self.total, weight=self.total.weight / rows),))
 
-    def _scaled(self, parts: Parts, rows: int) -> Error:
-        weight = self.total.weight / max(rows, 1)
-        return linear_error(parts, (Term(self.total.part, self.total.component, weight),))
+    def value(self, noisy: Noisy, rows: int | None) -> Fraction:
+        return self._of(rows).value(noisy, rows) if rows else Fraction(0)
 
     def error(self, parts: Parts) -> Error:
-        return self._scaled(parts, 1)
+        return self._of(1).error(parts)
 
     def interval(
         self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
     ) -> Interval | None:
-        if not rows:
-            return None
-        half = Fraction(half_width(self._scaled(parts, rows), level))
-        value = self.value(noisy, rows)
-        return value - half, value + half
+        return self._of(rows).interval(parts, level, noisy, rows) if rows else None
 
     def expected_error(self, parts: Parts, noisy: Noisy | None, rows: int | None) -> float | None:
-        return self._scaled(parts, rows).mean_absolute_error if rows else None
+        return self._of(rows).expected_error(parts, noisy, rows) if rows else None
 
     def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
-        return self._scaled(parts, rows) if rows else None
+        return self._of(rows).error(parts) if rows else None
 
     promised = before_rows
 

@@ -69,6 +69,9 @@ class CategoryReading(Reading):
         """At most so many rows behind the most frequent one, with that probability."""
         return self.vote.behind(miss(level))
 
+    def rows_off(self, level: Fraction) -> float:
+        return self.rows_behind(level)
+
     def size(self, parts: Parts, wanted: Criterion) -> float:
         return self.rows_behind(SHOWN_LEVEL)
 

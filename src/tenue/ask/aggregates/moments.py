@@ -22,9 +22,10 @@ from ...mechanism.moment_basis import Axis, Powers, basis, functional, powers_of
 from ...noise.criterion import Criterion
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.samplers import LARGEST
+from ...schema import Number, Schema
 from ...text import exactly
 from ..question import Aggregate
-from .contract import Asked, Block, Family, Function, Levels
+from .contract import ANY_VALUE, Asked, Block, Ends, Family, Function, Levels
 from .noise import Noise
 from .reading import Interval, Noisy, Parts, Reading
 from .strategy import Range, Setting, Strategy
@@ -45,6 +46,7 @@ class Statistic:
     functions: the SQL names. columns: how many it takes; ordered: whether their order matters.
     degree: the highest power of each column that is needed.
     anything: the bounds that it has for all rows.
+    ends: the same where they follow from the widths of the columns' bounds.
     """
 
     value: Callable[[Moments], Fraction | None]
@@ -54,6 +56,7 @@ class Statistic:
     ordered: bool = False
     degree: int = 2
     anything: Interval | None = None
+    ends: Callable[[Sequence[Fraction]], Interval] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,12 @@ class JointMoments(Noise):
         """The sums of products of powers of the columns, each counted from its lowest value."""
         axes = self._axes
         degree: int = self.components[0].degree  # type: ignore[union-attr]
-
-        def measure(powers: Powers) -> Measure:
+        found = {}
+        for powers in powers_of(len(axes), degree):
             pairs = zip(axes, powers, strict=True)
             factors = tuple(Factor(axis.column, axis.low, power) for axis, power in pairs)
-            return Measure("moment", factors=factors)
-
-        return {powers: measure(powers) for powers in powers_of(len(axes), degree)}
+            found[powers] = Measure("moment", factors=factors)
+        return found
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -260,6 +262,11 @@ class MomentBox:
         return max(min(ends) - off, -most), min(max(ends) + off, most)
 
 
+_HALF = Fraction(1, 2)
+_ROOT_HALF = Fraction(70711, 100_000)
+"""No less than the square root of a half."""
+
+
 def _variance(sample: bool, root: bool, *functions: str) -> Statistic:
     """sample: the unbiased estimate. root: the standard deviation."""
 
@@ -273,7 +280,12 @@ def _variance(sample: bool, root: bool, *functions: str) -> Statistic:
         high *= box.correction if sample else 1.0
         return (math.sqrt(low), math.sqrt(high)) if root else (low, high)
 
-    return Statistic(value, interval, functions)
+    def ends(widths: Sequence[Fraction]) -> Interval:
+        (width,) = widths  # half of the rows at either end; of a sample, one row at each
+        most = width**2 / (2 if sample else 4)
+        return Fraction(0), width * (_ROOT_HALF if sample else _HALF) if root else most
+
+    return Statistic(value, interval, functions, ends=ends)
 
 
 def _covariance(sample: bool, function: str) -> Statistic:
@@ -288,7 +300,11 @@ def _covariance(sample: bool, function: str) -> Statistic:
         unit, grown = float(box.reading.unit), box.correction if sample else 1.0
         return min(low * grown, low) * unit, max(high * grown, high) * unit
 
-    return Statistic(value, interval, (function,), columns=2, degree=1)
+    def ends(widths: Sequence[Fraction]) -> Interval:
+        most = math.prod(widths, start=Fraction(1, 2 if sample else 4))
+        return -most, most
+
+    return Statistic(value, interval, (function,), columns=2, degree=1, ends=ends)
 
 
 def _correlation(moments: Moments) -> Fraction | None:
@@ -364,6 +380,15 @@ class MomentFamily(Family):
         for kind, one in STATISTICS.items()
         for name in one.functions
     )
+
+    def possible(self, aggregate: Aggregate, schema: Schema) -> Ends:
+        statistic = STATISTICS[aggregate.kind]
+        names = [name for name in (aggregate.column, aggregate.other) if name is not None]
+        columns = [schema.column(name) for name in names]
+        widths = [c.high - c.low for c in columns if isinstance(c, Number)]
+        if statistic.ends is None or len(widths) < len(columns):
+            return statistic.anything or ANY_VALUE
+        return statistic.ends(widths)
 
     def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
         """One for all statistics of the same columns and degree."""

@@ -28,7 +28,7 @@ MOST_VALUES = 1_000_000
 CUT_BY_PERSON = ", sums cut by person"
 """Ends the name of a candidate that bounds each person's sum instead of their rows."""
 
-_SOURCES = {
+NOISE_SOURCES = {
     "optimal": "Soria-Comas and Domingo-Ferrer 2013, Theorem 1",
     "discrete Laplace": "Ghosh, Roughgarden and Sundararajan 2009",
     "pair of discrete Laplace": "Dwork et al. 2006, on the two sums that make a mean",
@@ -36,14 +36,9 @@ _SOURCES = {
     "same-sign box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
 }
-
+"""The publication that proves the noise of each name."""
 
 _ROWS, _UNITS = Measure("rows"), Measure("units")
-
-
-def noise_source(name: str) -> str:
-    """The publication that proves the noise of that name."""
-    return _SOURCES[name]
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ class Noise(Part, Draw):
 class SumNoise(Noise):
     @property
     def source(self) -> str:
-        return noise_source(self.name)
+        return NOISE_SOURCES[self.name]
 
     @property
     def _plain(self) -> tuple[Component, ...]:
@@ -124,7 +119,7 @@ class DistinctNoise(Part, Draw):
 
     @property
     def source(self) -> str:
-        return noise_source(self.name)
+        return NOISE_SOURCES[self.name]
 
     @property
     def line(self) -> str:
@@ -172,17 +167,14 @@ def _measures_of(c: Component) -> Iterator[Measure]:
 
 def atoms_of(measured: Mapping[Measure, int]) -> Atoms:
     """The measures in the form that components take."""
-    present, total, unit_totals = {}, {}, {}
-    for measure, value in measured.items():
-        column = measure.column or ""
-        if measure.kind == "present":
-            present[column] = value
-        elif measure.kind == "total":
-            total[column] = value
-        elif measure.kind == "unit-total":
-            unit_totals[column, measure.low, measure.high] = value
-    rows, units = measured.get(_ROWS, 0), measured.get(_UNITS, 0)
-    return Atoms(rows, present, total, units=units, unit_totals=unit_totals)
+    known = [(m.kind, m.column or "", m, value) for m, value in measured.items()]
+    return Atoms(
+        rows=measured.get(_ROWS, 0),
+        present={column: value for kind, column, _, value in known if kind == "present"},
+        total={column: value for kind, column, _, value in known if kind == "total"},
+        units=measured.get(_UNITS, 0),
+        unit_totals={(c, m.low, m.high): v for kind, c, m, v in known if kind == "unit-total"},
+    )
 
 
 class Atom(NamedTuple):

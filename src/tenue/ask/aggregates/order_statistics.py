@@ -27,7 +27,7 @@ from ...noise.source import Source
 from ...schema import Date, Datetime, Schema
 from ...text import exactly, plain, readable, shortly
 from ..question import Aggregate
-from .contract import ORDERED, Asked, Family, Function
+from .contract import ORDERED, Asked, Ends, Family, Function, bounds_of_number
 from .reading import SHOWN_LEVEL, Expectation, Interval, Noisy, Parts, Reading, miss
 from .strategy import Draw, Rows, Setting, Span, Strategy
 
@@ -196,6 +196,12 @@ class Rank(Family):
         choices, paid = choices_for(aggregate, span, neighbours, price, row_epsilon, level)
         reading = RankReading(0, span.grid, choices[0].selection, paid)
         return Strategy(SELECTION, tuple(choices), {aggregate: reading})
+
+    def possible(self, aggregate: Aggregate, schema: Schema) -> Ends:
+        column = schema.column(aggregate.column or "")
+        if isinstance(column, Date | Datetime):
+            return Fraction(0), Fraction(column.steps)
+        return bounds_of_number(aggregate.column, schema)
 
     def as_held(self, aggregate: Aggregate, value: Fraction, schema: Schema) -> Any:
         column = schema.column(aggregate.column or "")

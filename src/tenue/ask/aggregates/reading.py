@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,7 +15,7 @@ from ...errors import Refused, refuse
 from ...mechanism.additive_noise import Error, Part, Term, half_width, linear_error
 from ...noise.criterion import Criterion
 from ...text import nearest_float, readable, shortly
-from ..question import Aggregate, Applied, Constant, Expression
+from ..question import Aggregate, Applied, Constant, Expression, Over, windows_in
 
 Noisy = Sequence[Sequence[int]]
 """The released numbers of one cell: those of each noise, then those of all selections together."""
@@ -100,6 +101,10 @@ class Reading(abc.ABC):
     def rank_error(self, level: Fraction) -> float | None:
         """The rank error of an order statistic, with probability `level`."""
         return None
+
+    def rows_off(self, level: Fraction) -> float | None:
+        """By how many rows of a group a selected value may be off, with probability `level`."""
+        return self.rank_error(level)
 
     def size(self, parts: Parts, wanted: Criterion) -> float:
         """The error as one number, by which candidates are compared."""
@@ -299,10 +304,6 @@ class AppliedReading(Reading):
     def unstated(self) -> str:  # type: ignore[override]
         return self.of.unstated
 
-    @property
-    def needs_row_count(self) -> bool:  # type: ignore[override]
-        return self.of.needs_row_count
-
     def refuse_accuracy(self) -> Refused:
         return refuse("ask.no-accuracy-for-function")
 
@@ -339,27 +340,40 @@ def rounded(value: Fraction, digits: int) -> Fraction:
     return size if value >= 0 else -size
 
 
-def fold(expression: Expression, readings: Mapping[Aggregate, Reading]) -> Reading:
-    """The reading of an output whose aggregates are read so."""
+def fold(
+    expression: Expression,
+    readings: Mapping[Aggregate, Reading],
+    window: Callable[[Expression], Reading] | None = None,
+) -> Reading:
+    """The reading of an output whose aggregates are read so.
+
+    window: reads windows, and operations on them.
+    """
+    if window is not None and not isinstance(expression, Applied) and windows_in(expression):
+        return window(expression)
     if isinstance(expression, Aggregate):
         return readings[expression]
     if isinstance(expression, Constant):
         return Linear((), expression.value)
     if isinstance(expression, Applied):
-        inner = fold(expression.of, readings)
+        inner = fold(expression.of, readings, window)
         return AppliedReading(expression.function, inner, expression.number)
-    left, right = (fold(side, readings) for side in (expression.left, expression.right))
+    assert not isinstance(expression, Over)  # noqa: S101 - `window` reads it
+    sides = expression.left, expression.right
+    left, right = (fold(side, readings, window) for side in sides)
     return left.combined(expression.operator, right)
 
 
-def _apply(operator: str, left: Fraction, right: Fraction) -> Fraction | None:
-    if operator == "+":
-        return left + right
-    if operator == "-":
-        return left - right
-    if operator == "*":
-        return left * right
-    return left / right if right else None
+OPERATIONS: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
+
+def _apply(sign: str, left: Fraction, right: Fraction) -> Fraction | None:
+    return None if sign == "/" and not right else OPERATIONS[sign](left, right)
 
 
 def reach(value: object, found: Interval | None) -> str:

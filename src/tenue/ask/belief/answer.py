@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ...estimate import Opinion, Posterior, refined
+from ...estimate.posterior import Conflict
 from ...estimate.refined import MOST_WITH_DELTA
 from ...prior.belief import Finite, shown_value
 from ...prior.counts import Counts
@@ -30,7 +31,7 @@ from ...text import (
     text_table,
 )
 from ..aggregates.reading import SHOWN_LEVEL
-from ..answer import Answer, cost
+from ..answer import Answer, Earlier, cost
 from ..cells import Shown
 from ..plan.plan import Plan, shown
 from ..plan.truncation import NOT_COVERED, Limit
@@ -214,6 +215,9 @@ class Believed(Shown):
         certificate: what is promised.
         replayed: whether it is a stored answer.
         noisy: the noisy answer, where noise was chosen.
+        conflict: how the prior and the noisy answer disagree; None if they do not, or if there is
+            no noisy answer that could be compared.
+        earlier: as of an `Answer`.
     """
 
     plan: BeliefPlan
@@ -223,6 +227,10 @@ class Believed(Shown):
     replayed: bool = False
     sample: Any = None
     noisy: Answer | None = None
+    earlier: Earlier | None = None
+
+    def _of_earlier_rows(self, earlier: Earlier) -> Believed:
+        return replace(self, earlier=earlier)
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -255,6 +263,18 @@ class Believed(Shown):
         return posterior
 
     @property
+    def conflict(self) -> Conflict | None:
+        return self.posterior.conflict if isinstance(self.posterior, Posterior) else None
+
+    @property
+    def caveats(self) -> list[str]:
+        """What no rendering may leave out: limits that may have truncated the truth, and a prior
+        that disagrees with the answer."""
+        conflict = [] if self.conflict is None else [str(self.conflict)]
+        earlier = [] if self.earlier is None else [str(self.earlier)]
+        return [*earlier, *conflict, *self.plan.limit_notes]
+
+    @property
     def value(self) -> Any:
         if self.plan.chosen.bayes and isinstance(self.posterior, Posterior):
             return self.posterior.median
@@ -281,9 +301,11 @@ class Believed(Shown):
             "posterior": after or None,
             "expected_error": self.expected_error,
             "limits": [limit.to_dict() for limit in self.limits],
+            **({} if self.conflict is None else {"conflict": self.conflict.to_dict()}),
             "price": exactly(self.price),
             "delta": exactly(self.delta),
             "replayed": self.replayed,
+            **({} if self.earlier is None else {"earlier": self.earlier.to_dict()}),
             "mechanism": self.mechanism,
             "sample": None if self.noisy is not None else shown_value(self.sample),
             "noisy": None if self.noisy is None else self.noisy.value,
@@ -316,9 +338,8 @@ class Believed(Shown):
         return paid
 
     def __str__(self) -> str:
-        limits = notes(self.plan.limit_notes)
-        return "\n".join([*facts(self._lines()), *limits, "", self._cost("epsilon ")])
+        return "\n".join([*facts(self._lines()), *notes(self.caveats), "", self._cost("epsilon ")])
 
     def _repr_html_(self) -> str:
         table = f"<table><tbody>{html_facts(self._lines())}</tbody></table>"
-        return table + paragraphs([*self.plan.limit_notes, self._cost("ε = ")])
+        return table + paragraphs([*self.caveats, self._cost("ε = ")])

@@ -27,9 +27,9 @@ from ...prior.normalise import MOST_POINTS
 from ...privacy import Neighbours, Promise, checked_neighbours
 from ...privacy.loss import NOTHING, EpsilonDelta
 from ...schema import Number, Schema
-from ...version import LAYOUT
+from ...schema.table import FIXED_NOISE
 from ..aggregates.reading import Noisy
-from ..paid_request import Inquiry, Terms, affordable, identity_of, inquire
+from ..paid_request import Inquiry, Terms, affordable, identity_under, inquire
 from ..plan.plan import Plan, shown
 from ..plan.planner import build_plan, make_plan, setting_of, strategies
 from ..plan.truncation import Limit, kept_rows, row_limit
@@ -38,7 +38,6 @@ from ..sql.parse import parse
 from ..sql.write import render
 from .answer import REFINEMENT, BeliefCandidate, BeliefPlan, Believed
 from .check_prior import Personal, fit_statistics, names_once, read_personal
-from .protocol import allow_prior
 from .refine import answer_refined, certify_refined, plan_personal, stored_sample
 
 if TYPE_CHECKING:
@@ -50,17 +49,6 @@ _LEAST_EPSILON = Fraction(1, 10**9)
 _FEW = 1024
 
 
-def plan_belief(
-    sql: str, schema: Schema, prior: object, price: EpsilonDelta, *, minimise: object = "variance"
-) -> BeliefPlan:
-    """The plan of a question with a prior, at a price."""
-    about_one = read_personal(sql, schema)
-    if about_one is not None:
-        return plan_personal(about_one, schema, prior, price)
-    question = parse(sql, schema)
-    return plan_statistic(question, render(question, schema), schema, prior, price, minimise)
-
-
 def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
     """The plan for the terms of `ask` or `explain`, from the schema alone."""
     if terms.prior is None:
@@ -68,7 +56,9 @@ def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
     others = (terms.accuracy, terms.interval, terms.mechanism, terms.measure_cut)
     if terms.individual or any(given is not None for given in others):
         raise refuse("ask.prior-with-other-terms")
-    allow_prior(schema)
+    protocol = schema.protocol
+    if protocol is not None and protocol.kind == FIXED_NOISE:
+        raise refuse("ask.fixed-noise-with-prior", name=schema.name, protocol=protocol)
     if terms.epsilon is None:
         raise refuse("ask.epsilon-for-prior-missing")
     price = affordable(terms.epsilon, terms.delta)
@@ -126,30 +116,26 @@ def person_of(plan: BeliefPlan, schema: Schema) -> str | None:
 
 def belief_identity(plan: BeliefPlan, schema: Schema) -> str:
     """A digest of all that decides the law of a refined answer, and how it is read."""
-    return identity_of(
-        plan.question.canonical,
-        str(plan.price.units),
-        str(plan.delta),
-        plan.stated.to_json(),
-        str(LAYOUT),
-        schema.digest,
-        schema.version or "",
-    )
+    price = str(plan.price.units), str(plan.delta)
+    return identity_under(schema, plan.question.canonical, *price, plan.stated.to_json())
 
 
 # -- Noise, noise with Bayes' rule, or refinement of a statistic -----------------------------------
 
 
-def plan_statistic(
-    question: Question,
-    sql: str,
-    schema: Schema,
-    prior: object,
-    price: EpsilonDelta,
-    minimise: object,
+def plan_belief(
+    sql: str, schema: Schema, prior: object, price: EpsilonDelta, *, minimise: object = "variance"
 ) -> BeliefPlan:
-    """All candidates, and the one with the least error under the prior; under a protocol, which
-    allows no noise, refinement."""
+    """The plan of a question with a prior, at a price.
+
+    Of a statistic: all candidates, and the one with the least error under the prior; under a
+    protocol, which allows no noise, refinement.
+    """
+    about_one = read_personal(sql, schema)
+    if about_one is not None:
+        return plan_personal(about_one, schema, prior, price)
+    question = parse(sql, schema)
+    sql = render(question, schema)
     asked = _only_aggregates(question)
     names = tuple(o.alias for o in question.outputs)
     belief = fit_statistics(prior, names, [_grid(a, schema) for a in asked])

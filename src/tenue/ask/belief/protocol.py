@@ -47,12 +47,6 @@ def allow_without_protocol(schema: Schema, what: str) -> None:
         )
 
 
-def allow_prior(schema: Schema) -> None:
-    """Refuses a prior where every answer has fixed noise."""
-    if schema.protocol is not None and schema.protocol.kind == FIXED_NOISE:
-        raise refuse("ask.fixed-noise-with-prior", name=schema.name, protocol=schema.protocol)
-
-
 @contextmanager
 def priced_by(schema: Schema) -> Iterator[None]:
     """Under fixed noise the analyst chooses no epsilon, so a refusal advises something else."""

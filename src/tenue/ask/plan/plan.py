@@ -74,15 +74,17 @@ class Plan(Shown):
     interval: Fraction | None = None
     limits: tuple[Limit, ...] = ()
     cut: CutCount | None = None
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def offer(self) -> CutCount | None:
         """What a part of the price could measure: how many persons are above the limits. None where
         it does, nothing can be truncated, or the price is too small to be shared."""
-        measured = all(limit.measured is not None for limit in self.limits)
-        if self.cut is not None or not (self.limits and measured) or not self.price.part(OFFERED):
+        limits = self.truncating
+        measured = all(limit.measured is not None for limit in limits)
+        if self.cut is not None or not (limits and measured) or not self.price.part(OFFERED):
             return None
-        return cut_count(self.limits, self.request, self.neighbours, OFFERED, self.price)
+        return cut_count(limits, self.request, self.neighbours, OFFERED, self.price)
 
     @property
     def interval_epsilon(self) -> Fraction:
@@ -91,9 +93,20 @@ class Plan(Shown):
         return sum(ends, start=Fraction(0))
 
     @property
+    def truncating(self) -> tuple[Limit, ...]:
+        """The limits on what one person contributes."""
+        return tuple(limit for limit in self.limits if limit.kind != "unit")
+
+    @property
     def counted(self) -> str:
         """The contribution limits as text; empty if none can truncate."""
         return ", and ".join(limit.words for limit in self.limits)
+
+    @property
+    def caveats(self) -> list[str]:
+        """What no rendering may leave out: too much noise, and limits that may truncate."""
+        limits = [sentence(f"{self.counted}; {NOT_COVERED}.")] if self.limits else []
+        return [*self.warnings, *limits]
 
     @cached_property
     def epsilon(self) -> Fraction:
@@ -137,6 +150,7 @@ class Plan(Shown):
                 "bought": self.cut is not None,
             },
             "criterion": str(self.criterion),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
             "interval": interval,
             "chosen": self.chosen.to_dict(),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
@@ -158,7 +172,7 @@ class Plan(Shown):
         return rows
 
     def _notes(self) -> list[str]:
-        texts = []
+        texts = [*self.warnings]
         if any("after" in row for row in self._table()):
             texts.append(
                 "“after”: reported with the answer, because it depends on the number of rows."
@@ -189,7 +203,7 @@ class Plan(Shown):
         cut = self.cut or self.offer
         if cut is None:
             return []
-        above = "the limit" if len(self.limits) == 1 else "each limit"
+        above = "the limit" if len(self.truncating) == 1 else "each limit"
         word = "Offer" if self.cut is None else "Measured"
         return [
             f"{word}: with measure_cut {exactly(cut.share)}, epsilon {exactly(cut.epsilon)} of "

@@ -10,9 +10,10 @@ least expected error for the caller's criterion. Two tables that share a schema 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from ...arguments import Number, above_zero, fraction_of_one
 from ...engine.request import Measure, People, Request
@@ -23,7 +24,7 @@ from ...privacy.loss import NOTHING, SMALLEST, EpsilonDelta
 from ...schema import Bounded, Category, Schema
 from ...schema import Number as NumberColumn
 from ..aggregates.contract import Block
-from ..aggregates.reading import Reading, fold
+from ..aggregates.reading import Reading
 from ..aggregates.registry import FAMILIES, FAMILY_OF
 from ..aggregates.strategy import (
     Range,
@@ -36,24 +37,30 @@ from ..aggregates.strategy import (
     sizes,
     split,
 )
+from ..aggregates.windows import read_output
+from ..possible import warnings_of
 from ..question import (
     Aggregate,
     Applied,
     Arithmetic,
     Expression,
     Output,
+    Over,
     Question,
     engine_columns,
+    parts_of,
     seen_by,
 )
 from .plan import DECLARED, Candidate, Plan
 from .truncation import (
     Limit,
     check_limited,
+    check_reachable,
     cut_count,
     limits_of,
     person_limits,
     spares,
+    unit_limit,
     ways_to_keep,
 )
 
@@ -103,6 +110,10 @@ def levels_for(question: Question, interval: Number) -> Mapping[Aggregate, Fract
             walk(expression.right, outside / 2)
         elif isinstance(expression, Applied):
             walk(expression.of, outside)
+        elif isinstance(expression, Over):
+            # the intervals of all groups of its window hold at once
+            for part in parts_of(expression):
+                walk(part, outside / question.cells)
         elif isinstance(expression, Aggregate) and FAMILY_OF[expression.kind].buys_intervals:
             levels[expression] = max(levels.get(expression, level), 1 - outside)
 
@@ -171,7 +182,8 @@ class _Wanted:
     def _shared(self, sharing: Sequence[Aggregate], price: EpsilonDelta) -> list[Strategy]:
         """The strategies with one shared noise, in the same order at every price."""
         family = FAMILY_OF[sharing[0].kind]
-        return family.ways(sharing, self.setting, price, self.wanted, aside=self.aside)
+        ways = family.ways_aside if self.aside else family.ways
+        return ways(sharing, self.setting, price, self.wanted)
 
     def _share_needed(self, shared: Strategy, yardstick: Mapping[Aggregate, float] | None) -> float:
         if yardstick is None:
@@ -220,7 +232,7 @@ def make_plan(
     plan = _least_cut(asking, ways_to_keep(question, schema), mechanism)
     if share is None:
         return plan
-    cut = cut_count(plan.limits, plan.request, schema.neighbours, share, price)
+    cut = cut_count(plan.truncating, plan.request, schema.neighbours, share, price)
     return replace(plan, price=price, cut=cut)
 
 
@@ -329,6 +341,7 @@ def build_plan(
     chosen: the strategy as a candidate; None for one that follows from its readings.
     measures: what is measured, if it is less than all that its draws need.
     """
+    check_reachable(question, schema)
     if chosen is None:
         (chosen,) = candidates_for([strategy], question, schema, wanted)
     if measures is None:
@@ -351,11 +364,17 @@ def build_plan(
             *(needed, question.where, question.keys, people, engine_columns(question.computed)),
             units=None if question.persons is None else question.persons.units,
         ),
-        readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
+        readings=tuple(
+            [read_output(o.expression, question, strategy.readings) for o in _outputs(question)]
+        ),
         needs_row_count=any(reading.needs_row_count for reading in strategy.readings.values()),
         interval=interval,
-        limits=person_limits(question.persons, schema)
-        or limits_of(strategy, seen_by(question, schema), people, question.cells),
+        limits=(
+            *person_limits(question.persons, schema),
+            *limits_of(strategy, seen_by(question, schema), people, question.cells),
+            *unit_limit(question, schema),
+        ),
+        warnings=warnings_of(question, schema, chosen.expectations, price.epsilon),
     )
 
 
@@ -370,7 +389,7 @@ def candidates_for(
     for one in admissible:
         parts = one.parts
         expected = tuple(
-            fold(output.expression, one.readings).expect(output.alias, parts, rows)
+            read_output(output.expression, question, one.readings).expect(output.alias, parts, rows)
             for output in outputs
         )
         candidates.append(Candidate(one.name, one.epsilon, expected, score_of(one, wanted)))
@@ -449,27 +468,13 @@ def epsilon_for(
     """
     if not _outputs(question):
         return EpsilonDelta.of(1)
-
-    def plans(price: EpsilonDelta) -> list[Plan]:
-        return [
-            make_plan(
-                *(question, schema, price, minimise), mechanism=mechanism, measure_cut=measure_cut
-            )
-        ]
-
-    return least_price(accuracy, schema, plans)
-
-
-def least_price(
-    accuracy: object, schema: Schema, plans: Callable[[EpsilonDelta], Iterable[Plan]]
-) -> EpsilonDelta:
-    """The same for several plans that `plans` makes for one price."""
     if not isinstance(accuracy, tuple | list) or len(accuracy) != 3 or accuracy[0] != "interval":
         raise refuse("ask.invalid-accuracy", accuracy=accuracy)
     level, reach = fraction_of_one(accuracy[1], "level"), above_zero(accuracy[2], "reach")
+    planned = partial(make_plan, minimise=minimise, mechanism=mechanism, measure_cut=measure_cut)
 
     def reached(price: EpsilonDelta) -> bool:
-        return all(Fraction(_widest(plan, schema, level)) <= reach for plan in plans(price))
+        return Fraction(_widest(planned(question, schema, price), schema, level)) <= reach
 
     def still_reached(price: EpsilonDelta) -> bool:
         try:

@@ -16,13 +16,25 @@ would cost twice, and the other side is not counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 from ...arguments import Number, fraction_of_one
+from ...engine.computed_column import (
+    All,
+    Any_,
+    Choice,
+    Formula,
+    Not,
+    Predicate,
+    Within,
+    columns_of,
+    parts_of,
+)
 from ...engine.contract import Engine
 from ...engine.request import Contribution, ContributionRequest, People, Request, Window
 from ...errors import refuse
@@ -31,12 +43,13 @@ from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.joint import joint
 from ...noise.source import SYSTEM, Source, require_safe
 from ...privacy.loss import EpsilonDelta
+from ...schema import Number as NumberColumn
 from ...schema import Schema
 from ...schema.table import RECORD
 from ...text import exactly
 from ..aggregates.reading import SHOWN_LEVEL
 from ..aggregates.strategy import Draw, Setting, Strategy
-from ..question import Aggregate, Persons, Question
+from ..question import Aggregate, Persons, Question, seen_by
 
 NOT_COVERED = "± does not cover what that leaves out"
 """The remark that follows every limit."""
@@ -50,6 +63,56 @@ def check_limited(schema: Schema) -> None:
     """Refuses questions about people who may have any number of rows."""
     if schema.unit != RECORD and schema.rows_per_unit is None:
         raise refuse("ask.rows-per-unit-missing", name=schema.name, unit=schema.unit)
+
+
+def check_reachable(question: Question, schema: Schema) -> None:
+    """Refuses a condition that no value of a person meets, once it is clipped to its ends.
+
+    The answer would be 0 with a narrow interval, whatever the rows: about limits, not about people.
+    The parser has clipped every condition to the ends of its column: see `logic.written`.
+    """
+    if question.persons is None:
+        return
+    seen = seen_by(question, schema)
+    formulas = {one.name: one.formula for one in question.computed}
+    conditions = [] if question.where is None else [question.where]
+    conditions += [c for formula in formulas.values() for c in _conditions_of(formula)]
+    for name in chain.from_iterable(map(_never_met, conditions)):
+        column = seen.column(name)
+        if not isinstance(column, NumberColumn):
+            continue
+        base = set(columns_of(formulas[name])) if name in formulas else {name}
+        limits = person_limits(question.persons, schema)
+        values = zip(question.persons.units.values, limits, strict=True)
+        raise refuse(
+            "ask.condition-beyond-limit",
+            name=column.name,
+            low=exactly(column.low),
+            high=exactly(column.high),
+            limits="; ".join(limit.words for value, limit in values if value.name in base)
+            or "; ".join(limit.words for limit in limits),
+        )
+
+
+def _conditions_of(formula: Formula) -> Iterator[Predicate]:
+    """The conditions of every CASE in a formula."""
+    if isinstance(formula, Choice):
+        yield from (condition for condition, _ in formula.cases)
+    for part in parts_of(formula):
+        yield from _conditions_of(part)
+
+
+def _never_met(condition: Predicate) -> Iterator[str]:
+    """The columns of which a condition asks for no possible number."""
+    if isinstance(condition, Not):
+        yield from _never_met(condition.part)
+    elif isinstance(condition, All | Any_):
+        for part in condition.parts:
+            yield from _never_met(part)
+    elif isinstance(condition, Within):
+        first, last = condition.first, condition.last
+        if first is not None and last is not None and first > last:
+            yield condition.column
 
 
 def kept_rows(schema: Schema) -> People | None:
@@ -173,16 +236,17 @@ class Above:
 class Limit:
     """One contribution limit.
 
-    kind: "rows" (at most so many of each person), "groups" (each person in at most so many), or
-        "sum" (each person's sum is clipped at two ends).
+    kind: "rows" (at most so many of each person), "groups" (each person in at most so many), "sum"
+        (each person's sum is clipped at two ends), or "unit" (rows of nobody do not count; whether
+        there are any is the holder's to know).
     unit: who is limited.
-    most: how many; None for a sum.
+    most: how many; None for a sum, and for rows of nobody.
     words: the limit as text.
     above: how many persons are above it, if that was measured.
     measured: the number of each person that is above `most` just if the limit truncates.
     """
 
-    kind: Literal["rows", "groups", "sum"]
+    kind: Literal["rows", "groups", "sum", "unit"]
     unit: str
     most: int | None
     words: str
@@ -231,6 +295,16 @@ def person_limits(persons: Persons | None, schema: Schema) -> tuple[Limit, ...]:
         words = f"`{value.name}` of each {schema.unit}, over all rows, counts from {low} to {high}"
         limits.append(Limit("sum", schema.unit, None, words))
     return tuple(limits)
+
+
+def unit_limit(question: Question, schema: Schema) -> tuple[Limit, ...]:
+    """That rows without a unit do not count, if there may be any and SQL would count them."""
+    if schema.unit == RECORD or schema.column(schema.unit).missing is not None:
+        return ()
+    of_rows = any(aggregate.kind != "units" for aggregate in question.aggregates())
+    if question.persons is None and not of_rows:  # COUNT(DISTINCT …) skips missing values anyway
+        return ()
+    return (Limit("unit", schema.unit, None, f"rows without a `{schema.unit}` count nowhere"),)
 
 
 def row_limit(people: People, measured: Contribution | None = None) -> Limit:

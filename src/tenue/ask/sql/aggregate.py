@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
@@ -16,21 +15,29 @@ from ...schema.table import RECORD
 from ...schema.toml_values import show
 from ..aggregates.contract import Function
 from ..aggregates.noise import MOST_VALUES
+from ..aggregates.reading import OPERATIONS
 from ..aggregates.registry import FAMILY_OF, SQL_FUNCTIONS
-from ..question import Aggregate, Applied, Arithmetic, Constant, Expression
+from ..question import Aggregate, Applied, Arithmetic, Constant, Expression, Over, parts_of
 from .constant import Constant as Constant_
 from .constant import in_reach, limited, read_constant
 from .exact_expr import Amount, chosen
 from .exact_expr import constant as exact
 from .logic import Absent, Rows, several, written
-from .predicate import Conditions, known_columns
-from .scope import Scope, find_column, read_name, read_reference, refuse_unquoted
+from .predicate import known_columns, read_both, read_where
+from .scope import (
+    Scope,
+    find_column,
+    is_column,
+    is_unit,
+    read_name,
+    read_reference,
+    refuse_unquoted,
+)
 from .tree import Tree
 from .unsupported import INSTEAD, MOST_NESTED, list_words, name_called, refuse_word, too_deep
 from .value import (
     amount_of,
     computed_column,
-    is_column,
     is_computed,
     labelled_column,
     not_a_value,
@@ -43,12 +50,6 @@ Operator = Literal["+", "-", "*", "/"]
 _OF_CONDITIONS = ("sum", "avg")
 _ROOTS = {"variance": "stddev", "var_pop": "stddev_pop"}
 """The aggregates whose square root is an aggregate."""
-_OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "/": lambda left, right: left / right,
-}
 
 
 def computed(operator: Operator, left: Expression, right: Expression) -> Expression:
@@ -56,9 +57,11 @@ def computed(operator: Operator, left: Expression, right: Expression) -> Express
     if operator == "/" and right == ZERO:
         raise refuse("ask.division-by-zero")
     if isinstance(left, Constant) and isinstance(right, Constant):
-        return Constant(limited(_OPERATIONS[operator](left.value, right.value)))
+        return Constant(limited(OPERATIONS[operator](left.value, right.value)))
     if operator in ("+", "*") and not isinstance(left, Arithmetic):
-        left, right = sorted((left, right), key=lambda side: (_is_leaf(side), repr(side)))
+        left, right = sorted(
+            (left, right), key=lambda side: (not isinstance(side, Arithmetic), repr(side))
+        )
     found = Arithmetic(operator, left, right)
     in_reach(_factor(found))
     return found
@@ -68,27 +71,22 @@ def _factor(expression: Expression) -> int:
     """The factor by which its constants may scale an answer, up or down."""
     if isinstance(expression, Constant):
         return max(abs(expression.value.numerator), expression.value.denominator)
-    if isinstance(expression, Applied):
-        return _factor(expression.of)
+    if isinstance(expression, Applied | Over):
+        return max(map(_factor, parts_of(expression)), default=1)
     if not isinstance(expression, Arithmetic):
         return 1
     left, right = _factor(expression.left), _factor(expression.right)
     return left * right if expression.operator in ("*", "/") else max(left, right)
 
 
-def _is_leaf(expression: Expression) -> bool:
-    return not isinstance(expression, Arithmetic)
-
-
 def levels(expression: Expression) -> int:
     """The depth of its text, in which chains of one operator need no parentheses."""
-    if isinstance(expression, Applied):
-        return 1 + levels(expression.of)
+    if isinstance(expression, Applied | Over):
+        return 1 + max(map(levels, parts_of(expression)), default=1)
     if not isinstance(expression, Arithmetic):
         return 2
-    inside = [levels(expression.left) + needs_parentheses(expression, expression.left)]
-    inside.append(levels(expression.right) + 2)
-    return max(inside)
+    left = levels(expression.left) + needs_parentheses(expression, expression.left)
+    return max(left, levels(expression.right) + 2)
 
 
 def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
@@ -99,15 +97,7 @@ def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
 
 
 def has_aggregate(expression: Expression) -> bool:
-    """Whether it contains an aggregate."""
-    if isinstance(expression, Arithmetic):
-        return has_aggregate(expression.left) or has_aggregate(expression.right)
-    if isinstance(expression, Applied):
-        return has_aggregate(expression.of)
-    return isinstance(expression, Aggregate)
-
-
-# The argument of an aggregate: one column, declared or computed, that fits the function.
+    return isinstance(expression, Aggregate | Over) or any(map(has_aggregate, parts_of(expression)))
 
 
 def taken(
@@ -118,13 +108,12 @@ def taken(
     only: the rows that FILTER leaves; in the others the column is missing.
     """
     node = None if node is None else tree.unwrap(node)
-    named = None if node is None or only is not None else labelled_column(tree, node, scope)
-    if named is not None:
-        return _fitting(named, function)
-    if is_computed(node):
-        column: Column = _valued(tree, read_value(tree, node, scope), scope, function, only)  # type: ignore[arg-type]
+    column = None if only is not None else labelled_column(tree, node, scope)
+    if column is None and is_computed(node):
+        column = _valued(tree, read_value(tree, node, scope), scope, function, only)
+    if column is not None:
         return _fitting(column, function)
-    if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
+    if not is_column(node):
         refuse_unquoted(node, scope)
         if isinstance(node, exp.Predicate | exp.And | exp.Or | exp.Not):
             if function.kind not in _OF_CONDITIONS:
@@ -139,19 +128,19 @@ def taken(
     as_number = isinstance(column, Boolean) and Number in function.takes.types
     if not as_number:
         column = _fitting(column, function)
-    if only is not None and function.rows and not isinstance(column, Number):
+    if as_number or (only is not None and isinstance(column, Number)):
+        return _valued(tree, amount_of(tree, column), scope, function, only)
+    if only is None:
+        return column
+    if function.rows:
         there = several(True, [only, Absent(column.name, absent=False)])
         return computed_column(tree, where_true(written(there, known_columns(tree, scope))), scope)
-    if only is not None and not as_number and not isinstance(column, Number):
-        raise refuse("ask.filter-not-applicable", name=function.name, of=f"a {column.type}")
-    if as_number or only is not None:
-        return _valued(tree, amount_of(tree, column), scope, function, only)
-    return column
+    raise refuse("ask.filter-not-applicable", name=function.name, of=f"a {column.type}")
 
 
 def _truth(tree: Tree, node: exp.Expr, scope: Scope) -> Amount:
     """1 where a condition is true, 0 where it is false, and missing where it is unknown."""
-    true, false = Conditions(tree).read_both(node, scope)
+    true, false = read_both(tree, node, scope)
     one, zero = exact(Fraction(1)), exact(Fraction(0))
     columns = known_columns(tree, scope)
     if all(getattr(columns[name], "missing", None) is not None for name in columns_in(true)):
@@ -171,7 +160,6 @@ def _valued(
 
 
 def _fitting(column: Column, function: Function) -> Column:
-    """The column, refused if the function does not take its type."""
     if isinstance(column, function.takes.types):
         return column
     raise refuse(
@@ -190,14 +178,10 @@ def _instead(column: Column) -> str:
         return f"Ask COUNT(*) with WHERE `{column.name}`, or GROUP BY `{column.name}`"
     if isinstance(column, Category):
         return f"Ask COUNT(*) with GROUP BY `{column.name}`, or MODE(`{column.name}`)"
-    if isinstance(column, Bounded) and not isinstance(column, Number):
-        return f"Ask MEDIAN(`{column.name}`), MIN or MAX"
     if isinstance(column, Number):
         return f"Ask COUNT(*) with GROUP BY BIN(`{column.name}`, width), or MEDIAN"
-    return f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition"
+    return f"Ask MEDIAN(`{column.name}`), MIN or MAX"
 
-
-# Aggregates and the post-processing of their answers: arithmetic, ROUND, COALESCE, CAST.
 
 _LONGEST_CHAIN = 100
 _MOST_DECIMALS = 15
@@ -219,6 +203,13 @@ _OPERATORS: dict[type[exp.Expr], Operator] = {
     exp.Mul: "*",
     exp.Div: "/",
 }
+AnswerFunction = Literal["round", "coalesce", "nullif"]
+_APPLIED: dict[type[exp.Expr], tuple[AnswerFunction, str]] = {
+    exp.Round: ("round", "decimals"),
+    exp.Coalesce: ("coalesce", "expressions"),
+    exp.Nullif: ("nullif", "expression"),
+}
+"""Functions of an answer and a number, and where sqlglot puts the number."""
 
 
 def read_expression(tree: Tree, node: exp.Expr, scope: Scope) -> Expression:
@@ -237,7 +228,13 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     asked = _asked(tree, node, scope)
     if asked is not None:
         return asked
-    if kind in (exp.Round, exp.Coalesce, exp.Nullif, exp.Cast):
+    if kind is exp.Window:
+        from .window import read_window  # which reads expressions, too
+
+        return read_window(tree, node, scope)
+    if kind is exp.Cast:
+        return _cast(tree, node, scope, depth)
+    if kind in _APPLIED:
         return _applied(tree, node, scope, depth)
     if kind is exp.Sqrt:
         (this,) = tree.parts(node, "this")
@@ -257,26 +254,17 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     if kind in _OPERATORS:
         sides = tree.parts(node, "this", "expression")
         left, right = (_read(tree, side, scope, depth + 1) for side in sides)
-        for side in (left, right):
-            _refuse_moment(side, scope)
+        _refuse_moment(left, scope)
+        _refuse_moment(right, scope)
         return computed(_OPERATORS[kind], left, right)
     raise _not_an_aggregate(tree, node, scope)
 
 
 def _applied(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
-    """ROUND, COALESCE, NULLIF or CAST of an answer."""
-    if type(node) is exp.Cast:
-        return _cast(tree, node, scope, depth)
-    function: Literal["round", "coalesce", "nullif"] = "round"
-    if type(node) is exp.Round:
-        this, given = tree.read(node, "this", "decimals")
-    elif type(node) is exp.Coalesce:
-        function = "coalesce"
-        this, others = tree.read(node, "this", "expressions")
-        given = others[0] if others and len(others) == 1 else node
-    else:
-        function = "nullif"
-        this, given = tree.read(node, "this", "expression")
+    function, argument = _APPLIED[type(node)]
+    this, given = tree.read(node, "this", argument)
+    if isinstance(given, list):
+        given = given[0] if len(given) == 1 else node
     number = Fraction(0) if given is None else read_constant(tree, given)
     if type(number) is not Fraction:
         raise refuse("ask.answer-function-arguments", name=function.upper())
@@ -295,8 +283,7 @@ def _cast(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
         return inner
     digits: Constant_ | None = Fraction(0)
     if kind is exp.DType.DECIMAL and sizes and len(sizes) == 2:
-        both = [read_constant(tree, tree.parts(size, "this")[0]) for size in sizes]
-        digits = both[1]
+        _, digits = (read_constant(tree, tree.parts(size, "this")[0]) for size in sizes)
     elif kind not in (exp.DType.INT, exp.DType.BIGINT):
         raise refuse_word("CAST")
     if type(digits) is not Fraction or digits.denominator != 1 or abs(digits) > _MOST_DECIMALS:
@@ -304,12 +291,7 @@ def _cast(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     return _made("round", inner, digits, scope)
 
 
-def _made(
-    function: Literal["round", "coalesce", "nullif"],
-    of: Expression,
-    number: Fraction,
-    scope: Scope,
-) -> Expression:
+def _made(function: AnswerFunction, of: Expression, number: Fraction, scope: Scope) -> Expression:
     _refuse_moment(of, scope)
     if not has_aggregate(of):
         raise refuse("ask.answer-function-arguments", name=function.upper())
@@ -327,7 +309,7 @@ def _asked(tree: Tree, node: exp.Expr, scope: Scope, only: Rows | None = None) -
         return _quantile_cont(tree, node, scope, only)
     if kind is exp.Filter and only is None:
         this, where = tree.parts(node, "this", "expression")
-        asked = _asked(tree, this, scope, Conditions(tree).read_where(where, scope))
+        asked = _asked(tree, this, scope, read_where(tree, where, scope))
         if asked is not None:
             return asked
     return None
@@ -439,11 +421,10 @@ def _distinct(
     found = tree.listed(node)
     if not function.rows or len(found) != 1:
         raise refuse_word("DISTINCT")
-    counted, unit = tree.unwrap(found[0]), scope.schema.unit
-    if unit != RECORD and only is None and is_column(counted):
+    counted = tree.unwrap(found[0])
+    if scope.schema.unit != RECORD and only is None and is_column(counted):
         named = read_name(tree, read_reference(tree, counted, scope))
-        known = scope.columns.get(named)
-        if known is not None and known.name.lower() == unit.lower():
+        if is_unit(scope.columns.get(named), scope):
             return Aggregate("units")
     if only is not None:
         raise refuse("ask.filter-not-applicable", name=function.name, of="DISTINCT")
@@ -464,7 +445,7 @@ def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
         return refuse_function(tree, node)
     if isinstance(node, exp.Subquery | exp.Select):
         return refuse_word("EXISTS")
-    if type(node) is exp.Column and type(node.this) is exp.Identifier:
+    if is_column(node):
         column = find_column(tree, node, scope)
         return refuse("ask.bare-column-selected", name=column.name, names=list_words(_NAMES))
     return refuse("ask.bare-expression-selected", names=list_words(_NAMES))

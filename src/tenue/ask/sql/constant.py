@@ -64,6 +64,13 @@ def sql_number(value: Fraction) -> str:
     return f"({value.numerator} / {value.denominator})"
 
 
+def sql_label(value: str | bool | Fraction) -> str:
+    """A text, a truth value or a number as a constant."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    return sql_text(value) if isinstance(value, str) else sql_number(value)
+
+
 def sql_value(column: Bounded, number: Fraction) -> str:
     """A value of the column, given as its number, or as days or seconds since 1970 began."""
     if isinstance(column, Number):
@@ -154,12 +161,11 @@ def refuse_value(column: Column, value: Constant) -> Refused:
 def _at_midnight(value: str | date) -> str | datetime:
     if isinstance(value, datetime):
         return value
-    if isinstance(value, date):
-        return datetime.combine(value, _MIDNIGHT)
     try:
-        return datetime.combine(date.fromisoformat(value.strip()), _MIDNIGHT)
+        day = date.fromisoformat(value.strip()) if isinstance(value, str) else value
     except ValueError:
-        return value
+        return str(value)
+    return datetime.combine(day, _MIDNIGHT)
 
 
 def _moment(tree: Tree, node: exp.Expr) -> date | datetime:

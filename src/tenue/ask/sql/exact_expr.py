@@ -22,8 +22,6 @@ from ...engine.computed_column import (
     Ends,
     Extreme,
     Formula,
-    Missing,
-    Not,
     Predicate,
     Product,
     Quotient,
@@ -69,11 +67,6 @@ def constant(value: Fraction) -> Amount:
     return Amount(abs(value) or Fraction(1), Sum(sign))
 
 
-def field(column: str, name: str) -> Amount:
-    """A field of a date or datetime."""
-    return Amount(Fraction(1), DateField(column, name))  # type: ignore[arg-type]
-
-
 def added(amounts: Iterable[Amount]) -> Amount:
     """The sum."""
     total, weights = Fraction(0), dict[Formula, Fraction]()
@@ -88,7 +81,10 @@ def added(amounts: Iterable[Amount]) -> Amount:
     if not found:
         return constant(total)
     grid = coarsest([total, *(weight for _, weight in found)])
-    return _summed(grid, int(total / grid), [(int(w / grid), part) for part, w in found])
+    terms = tuple((int(weight / grid), part) for part, weight in found)
+    if not total and len(terms) == 1 and terms[0][0] == 1:
+        return Amount(grid, terms[0][1])
+    return Amount(grid, Sum(int(total / grid), terms))
 
 
 def multiplied(left: Amount, right: Amount) -> Amount:
@@ -189,11 +185,6 @@ def curved(shape: Shape, amount: Amount, ends: Ends) -> Amount:
     return Amount(step, Curve(shape, amount.formula, step))
 
 
-def filled(column: str, amount: Amount, instead: Amount) -> Amount:
-    """The amount where the column has a value, and another where it is missing."""
-    return chosen([(Not(Missing(column)), amount)], instead)
-
-
 def rounded_down(amount: Amount) -> Amount:
     """FLOOR."""
     p, q = amount.grid.numerator, amount.grid.denominator
@@ -204,12 +195,9 @@ def rounded_down(amount: Amount) -> Amount:
 
 def coarsest(values: Iterable[Fraction]) -> Fraction:
     """The largest number of which all values are whole multiples; 1 if all are 0."""
-    top, bottom = 0, 1
-    for value in values:
-        top = math.gcd(top * value.denominator, abs(value.numerator) * bottom)
-        bottom *= value.denominator
-        divisor = math.gcd(top, bottom)
-        top, bottom = top // divisor, bottom // divisor
+    several = list(values)
+    bottom = math.lcm(*(value.denominator for value in several))
+    top = math.gcd(*(int(value * bottom) for value in several))
     return Fraction(top, bottom) if top else Fraction(1)
 
 
@@ -220,12 +208,6 @@ def _terms(amount: Amount) -> list[tuple[Fraction, Formula | None]]:
         return [(amount.grid, formula)]
     parts: list[tuple[Fraction, Formula | None]] = [(amount.grid * formula.constant, None)]
     return parts + [(amount.grid * weight, part) for weight, part in formula.terms]
-
-
-def _summed(grid: Fraction, total: int, terms: list[tuple[int, Formula]]) -> Amount:
-    if not total and len(terms) == 1 and terms[0][0] == 1:
-        return Amount(grid, terms[0][1])
-    return Amount(grid, Sum(total, tuple(terms)))
 
 
 def _times(formula: Formula, factor: int) -> Formula:

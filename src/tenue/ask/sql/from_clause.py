@@ -16,39 +16,50 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 from sqlglot import exp
 
-from ...engine.computed_column import MOST_STEPS, Among, Choice, Computed, Sum
+from ...engine.computed_column import MOST_STEPS, Among, Computed
 from ...engine.request import Units, UnitValue
 from ...errors import Refused, nearest, refuse
 from ...schema import Category, Column, Named, Number, Table
 from ...schema.table import RECORD, Cell, Lookup
 from ...schema.toml_values import show
-from ...taxonomy import Taxonomy
 from ..question import (
     Aggregate,
-    ComputedColumn,
     Output,
     Persons,
     Question,
+    column_of,
     person_columns,
     used_columns,
 )
+from .aggregate import read_expression
 from .constant import read_constant
 from .exact_expr import chosen, constant
 from .logic import held, written
-from .predicate import Conditions, find_categories, known_columns
-from .scope import Scope, find_column, read_alias, read_name, read_reference, start
-from .tree import Tree
-from .unsupported import refuse_word
-from .value import (
-    computed_column,
+from .predicate import find_categories, known_columns, read_condition_rows, read_where
+from .scope import (
+    Scope,
+    find_column,
     is_column,
+    is_unit,
+    read_alias,
+    read_name,
+    read_reference,
+    refuse_names,
+    start,
+)
+from .tree import Tree
+from .unsupported import refuse_part, refuse_word
+from .value import (
+    category,
+    computed_column,
     is_computed,
+    labelled,
     labelled_column,
-    labelled_name,
     read_value,
 )
 
@@ -71,10 +82,7 @@ def _joined(tree: Tree, scope: Scope, node: exp.Expr) -> Scope:
     known = (side, kind) in ((None, None), (None, "INNER"), ("LEFT", None), ("LEFT", "OUTER"))
     if lookup is None or not known or scope.persons is not None:
         raise _refused(scope)
-    title = lookup.name
-    if alias is not None:
-        (name,) = tree.parts(alias, "this")
-        title = read_alias(tree, name)
+    title = _title(tree, alias) or lookup.name
     if title.lower() in {(scope.title or "").lower(), *scope.others}:
         raise refuse("ask.name-defined-twice", name=show(title))
     column = _key(tree, scope, lookup, title, using, on)
@@ -105,20 +113,9 @@ def _key(
         if len(own) == 1 and is_column(own[0]):
             found = find_column(tree, own[0], scope)
     if isinstance(found, Category) and found.name in scope.schema.columns:
-        _refuse_names(found, scope)
+        refuse_names(found, scope)
         return found
     raise refuse("ask.lookup-key-missing", name=lookup.name, key=lookup.key)
-
-
-def _refuse_names(column: Column, scope: Scope) -> None:
-    """Refuses a column that names people."""
-    is_unit = column.name.lower() == scope.schema.unit.lower()
-    if is_unit or column.role == "identifier":
-        raise refuse(
-            "ask.identifier-in-question",
-            name=column.name,
-            word="the unit that is protected" if is_unit else "an identifier",
-        )
 
 
 def _is_key(tree: Tree, node: exp.Expr, lookup: Lookup, title: str) -> bool:
@@ -132,14 +129,13 @@ def _is_key(tree: Tree, node: exp.Expr, lookup: Lookup, title: str) -> bool:
 
 
 def _columns(tree: Tree, scope: Scope, column: Category, lookup: Lookup) -> Named[Column]:
-    places = {key: place for place, key in enumerate(lookup.keys)}
     found: list[tuple[str, Column]] = []
     for name, cells in lookup.columns.items():
-        groups: dict[Cell, list[str]] = {}
-        for category in column.categories:
-            cell = cells[places[category]] if category in places else None
+        of_key, groups = dict(zip(lookup.keys, cells, strict=True)), dict[Cell, list[str]]()
+        for value in column.categories:
+            cell = of_key.get(value)
             if cell is not None:
-                groups.setdefault(cell, []).append(category)
+                groups.setdefault(cell, []).append(value)
         if groups:
             found.append((name, _recoded(tree, scope, column, groups)))
     return Named(found)
@@ -152,15 +148,8 @@ def _recoded(tree: Tree, scope: Scope, column: Category, groups: dict[Cell, list
     if all(isinstance(cell, Fraction) for cell in groups):
         numbers = [(when, constant(cell)) for when, cell in whens if isinstance(cell, Fraction)]
         return computed_column(tree, chosen(numbers), scope)
-    labels = tuple(str(cell) for cell in groups)
-    pairs = [(when, label) for (when, _), label in zip(whens, labels, strict=True)]
-    formula = Choice(tuple((when, Sum(i)) for i, (when, _) in enumerate(pairs)))
-    name = labelled_name(tree, scope, pairs, None)
-    tree.computed[name] = ComputedColumn(name, formula, labels=labels)
-    tree.columns[name] = Category(
-        name=name, role="other", taxonomy=Taxonomy.flat(labels), stated=labels
-    )
-    return tree.columns[name]
+    labels = [(when, str(cell)) for when, cell in whens]
+    return category(tree, labelled(tree, scope, labels), scope)
 
 
 def _refused(scope: Scope) -> Refused:
@@ -176,13 +165,18 @@ def _refused(scope: Scope) -> Refused:
 _KINDS = {"sum": "total", "min": "least", "max": "largest", "avg": "mean"}
 
 
-def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Scope) -> Scope:
-    """The scope that a table of persons offers; refused unless it is grouped by the unit alone."""
-    from .aggregate import read_expression
+def persons_scope(
+    tree: Tree, chosen: list[exp.Expr], group: exp.Expr, having: exp.Expr | None, scope: Scope
+) -> Scope:
+    """The scope that a table of persons offers; refused unless it is grouped by the unit alone.
 
+    HAVING keeps persons by their values, as WHERE does in the SELECT around it.
+    """
     schema = scope.schema
     if scope.persons is not None or not _by_unit(tree, chosen, group, scope):
-        raise _not_by_unit(schema)
+        if schema.unit == RECORD:
+            raise refuse("ask.derived-group-of-records")
+        raise refuse("ask.derived-group-not-unit", unit=schema.unit)
     asked: list[tuple[str, Aggregate]] = []
     for node in chosen:
         alias = None
@@ -198,8 +192,9 @@ def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Sc
         if name.lower() in [known.lower() for known, _ in asked]:
             raise refuse("ask.derived-duplicate-column", name=show(name))
         asked.append((name, expression))
+    kept = None if having is None else _with_values(tree, having, asked, scope)
     if not asked:
-        raise refuse("ask.derived-value-not-number")
+        asked.append(("count_0", Aggregate("count")))  # everybody who has a row
     values, grids = zip(*(_value(tree, n, a, schema) for n, a in asked), strict=True)
     where = None if scope.rows is None else written(scope.rows, known_columns(tree, scope))
     inner = Question("", tuple(Output(n, a) for n, a in asked), where=where)
@@ -207,7 +202,41 @@ def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Sc
     computed = tuple(Computed(one.name, one.formula) for one in used)
     persons = Persons(Units(schema.unit, values, where, computed), grids, used)
     columns = person_columns(persons)
-    return Scope(replace(schema, columns=columns), None, columns, None, persons)
+    found = Scope(replace(schema, columns=columns), None, columns, None, persons)
+    if kept is None:
+        return found
+    left = read_condition_rows(tree, kept, found)
+    tree.refuse_unread(kept)
+    return found.among(left)
+
+
+def _with_values(
+    tree: Tree, having: exp.Expr, asked: list[tuple[str, Aggregate]], scope: Scope
+) -> exp.Expr:
+    """The condition of HAVING, whose aggregates are values of the table of persons.
+
+    asked: these values; those that only HAVING names are added.
+    """
+    (condition,) = tree.parts(having, "this")
+    copy = condition.copy()
+    for part in condition.walk():  # the copy is read instead
+        tree.read(part, *part.args)
+
+    def value(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.AggFunc | exp.Filter):
+            return node
+        expression = read_expression(tree, node, scope)
+        if not isinstance(expression, Aggregate) or expression.kind not in (*_KINDS, "count"):
+            raise refuse("ask.derived-value-not-number")
+        name = next((known for known, one in asked if one == expression), None)
+        if name is None:
+            taken = {known.lower() for known, _ in asked}
+            numbers = (f"{expression.kind}_{number}" for number in count(len(asked)))
+            name = next(free for free in numbers if free not in taken)
+            asked.append((name, expression))
+        return exp.Column(this=exp.Identifier(this=name, quoted=True))
+
+    return copy.transform(value, copy=False)
 
 
 def _by_unit(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Scope) -> bool:
@@ -227,14 +256,7 @@ def _is_unit(tree: Tree, node: exp.Expr, scope: Scope) -> bool:
     node = tree.unwrap(node)
     if scope.schema.unit == RECORD or not is_column(node):
         return False
-    column = scope.columns.get(read_name(tree, read_reference(tree, node, scope)))
-    return column is not None and column.name.lower() == scope.schema.unit.lower()
-
-
-def _not_by_unit(schema: Table) -> Refused:
-    if schema.unit == RECORD:
-        return refuse("ask.derived-group-of-records")
-    return refuse("ask.derived-group-not-unit", unit=schema.unit)
+    return is_unit(scope.columns.get(read_name(tree, read_reference(tree, node, scope))), scope)
 
 
 def _value(tree: Tree, name: str, asked: Aggregate, schema: Table) -> tuple[UnitValue, Fraction]:
@@ -259,8 +281,6 @@ def _value(tree: Tree, name: str, asked: Aggregate, schema: Table) -> tuple[Unit
 
 
 def _number(tree: Tree, name: str, schema: Table) -> Number:
-    from ..question import column_of
-
     known = tree.computed.get(name)
     column: Column = schema.column(name) if known is None else column_of(known, schema)
     if isinstance(column, Number):
@@ -275,12 +295,7 @@ _Known = Mapping[str, Scope]
 
 
 def read_source(
-    tree: Tree,
-    conditions: Conditions,
-    schema: Table,
-    from_: exp.Expr,
-    with_: exp.Expr | None,
-    joins: list[exp.Expr] | None = None,
+    tree: Tree, schema: Table, from_: exp.Expr, with_: exp.Expr | None, joins: list[exp.Expr]
 ) -> Scope:
     """The scope of the outermost SELECT, whose FROM, JOINs and WITH these are."""
     known: dict[str, Scope] = {schema.name.lower(): start(schema)}
@@ -291,8 +306,8 @@ def read_source(
         if name.lower() in defined:
             raise refuse("ask.name-defined-twice", name=show(name))
         defined.add(name.lower())
-        known[name.lower()] = _folded(tree, conditions, known, select).named(name)
-    return join(tree, _from(tree, conditions, known, from_), joins or [])
+        known[name.lower()] = _folded(tree, known, select).named(name)
+    return join(tree, _from(tree, known, from_), joins)
 
 
 def _title(tree: Tree, alias: exp.Expr | None) -> str | None:
@@ -300,11 +315,11 @@ def _title(tree: Tree, alias: exp.Expr | None) -> str | None:
     return None if name is None else read_alias(tree, name)
 
 
-def _from(tree: Tree, conditions: Conditions, known: _Known, from_: exp.Expr | None) -> Scope:
+def _from(tree: Tree, known: _Known, from_: exp.Expr | None) -> Scope:
     source = None if from_ is None else tree.read(from_, "this")[0]
     if type(source) is exp.Subquery:
         select, alias = tree.read(source, "this", "alias")
-        return _folded(tree, conditions, known, select).named(_title(tree, alias))
+        return _folded(tree, known, select).named(_title(tree, alias))
     if type(source) is not exp.Table or type(source.this) is not exp.Identifier:
         raise refuse("ask.no-table")
     name, alias = tree.read(source, "this", "alias")
@@ -319,17 +334,18 @@ def _from(tree: Tree, conditions: Conditions, known: _Known, from_: exp.Expr | N
     return scope.named(_title(tree, alias) or scope.title)
 
 
-def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr) -> Scope:
-    """The scope that a CTE or a derived table offers."""
+def _folded(tree: Tree, known: _Known, select: exp.Expr) -> Scope:
     if type(select) is not exp.Select:
         raise refuse("ask.derived-not-a-select")
-    chosen, from_, where, group, joins = tree.read(
-        select, "expressions", "from_", "where", "group", "joins"
+    chosen, from_, where, group, having, joins = tree.read(
+        select, "expressions", "from_", "where", "group", "having", "joins"
     )
-    inner = join(tree, _from(tree, conditions, known, from_), joins or [])
-    left = inner.among(conditions.read_where(where, inner))
+    inner = join(tree, _from(tree, known, from_), joins or [])
+    left = inner.among(read_where(tree, where, inner))
     if group is not None:
-        return persons_scope(tree, chosen or [], group, left)
+        return persons_scope(tree, chosen or [], group, having, left)
+    if having is not None:
+        raise refuse_part("having")
     columns: dict[str, tuple[str, Column]] = {}
     for expression in chosen:
         for name, column in _projected(tree, expression, inner):
@@ -342,20 +358,17 @@ def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr)
 
 
 def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, Column]]:
-    alias = None
+    alias = column = None
     if type(node) is exp.Alias:
         node, alias = tree.parts(node, "this", "alias")
-    if type(node) is exp.Column and type(node.this) is exp.Identifier:
+    if is_column(node):
         column = find_column(tree, node, scope)
+    elif alias is not None:
+        column = labelled_column(tree, node, scope)
+        if column is None and is_computed(node):
+            column = computed_column(tree, read_value(tree, node, scope), scope)
+    if column is not None:
         yield node.name if alias is None else read_alias(tree, alias), column
-        return
-    named = None if alias is None else labelled_column(tree, node, scope)
-    if alias is not None and named is not None:
-        yield read_alias(tree, alias), named
-        return
-    if is_computed(node) and alias is not None:
-        amount = read_value(tree, node, scope)
-        yield read_alias(tree, alias), computed_column(tree, amount, scope)
         return
     if type(node) is exp.Column and type(node.this) is exp.Star:
         node = read_reference(tree, node, scope)

@@ -18,7 +18,7 @@ from ...engine.computed_column import All, Among, Any_, Missing, Not, Predicate,
 from ...errors import refuse
 from ...schema import Boolean, Bounded, Category, Column, Number, Table
 from ...schema.case_insensitive import COMPUTED
-from .constant import column_text, sql_text, sql_value
+from .constant import column_text, sql_label, sql_text, sql_value
 from .unsupported import MOST_NESTED, too_deep
 
 _MOST_LEVELS = 2 * MOST_NESTED - 8  # only every other level needs parentheses in a text
@@ -290,7 +290,7 @@ def _bounded(name: str, schema: Table) -> Bounded:
 
 def _among(among: Among, schema: Table) -> str:
     name = column_text(among.column)
-    values = [sql_text(v) if isinstance(v, str) else str(v).upper() for v in among.values]
+    values = [sql_label(value) for value in among.values]
     if len(values) == 1:
         return f"{name} = {values[0]}"
     if values:

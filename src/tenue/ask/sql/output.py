@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Literal, get_args
 
 from sqlglot import exp
 
-from ...engine.request import Bin, Calendar, Group, Key
+from ...engine.request import Bin, Calendar, Key
 from ...errors import nearest, refuse
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
 from ...schema.case_insensitive import COMPUTED
 from ...schema.toml_values import show
-from ..question import Aggregate, Expression, GroupingOutput, KeyOutput, Output
+from ..question import (
+    Aggregate,
+    Expression,
+    GroupingOutput,
+    KeyOutput,
+    Output,
+    Over,
+    aggregates_in,
+    every_value,
+)
 from .aggregate import has_aggregate, read_expression, refuse_function
 from .constant import read_constant, sql_name
 from .logic import domain
-from .scope import Scope, find_column, read_alias, read_name, read_reference
+from .scope import Scope, find_column, is_column, read_alias, read_name, read_reference
 from .tree import Tree
 from .unsupported import list_words
-from .value import MOST_KEY_VALUES, is_computed_key, read_computed_key
+from .value import MOST_KEY_VALUES, is_computed_key, read_argument, read_computed_key
 
 MOST_SETS = 64
 _KINDS = (exp.Rollup, exp.Cube, exp.GroupingSets)
@@ -33,59 +42,47 @@ KeySet = tuple[Key, ...]
 """The keys of one table, each once."""
 
 
-def has_sets(group: exp.Expr | None) -> bool:
-    """Whether GROUP BY asks for several tables."""
-    return group is not None and any(group.find_all(*_KINDS))
-
-
-def read_sets(tree: Tree, group: exp.Expr, named: Callable[[exp.Expr], Key]) -> tuple[KeySet, ...]:
+def _read_sets(tree: Tree, group: exp.Expr, named: Callable[[exp.Expr], Key]) -> list[KeySet]:
     """The keys of every table, in the order of the question; refused if two tables are the same.
 
     named: the key that an expression of GROUP BY is.
     """
-    reader = _Reader(tree, named)
     found: list[KeySet] = [()]
     for node in tree.listed(group):
-        found = [_joined(first, second) for first in found for second in reader.sets(node)]
+        found = [_joined(first, second) for first in found for second in _sets(tree, node, named)]
         _refuse_many(len(found))
     if len({frozenset(keys) for keys in found}) < len(found):
         raise refuse("ask.grouping-set-twice")
-    return tuple(found)
+    return found
 
 
-class _Reader:
-    def __init__(self, tree: Tree, named: Callable[[exp.Expr], Key]) -> None:
-        self._tree = tree
-        self._named = named
-
-    def sets(self, node: exp.Expr) -> list[KeySet]:
-        """The tables that one entry of GROUP BY, or of GROUPING SETS, asks for."""
-        if type(node) is exp.GroupingSets:
-            found = [one for part in self._tree.listed(node) for one in self.sets(part)]
-            _refuse_many(len(found))
-            return found
-        if type(node) not in _KINDS:
-            return [self._keys(node)]
-        parts = [self._keys(part) for part in self._tree.listed(node)]
-        sizes = range(len(parts), -1, -1)
-        if type(node) is exp.Rollup:
-            return [_joined(*parts[:size]) for size in sizes]
-        _refuse_many(2 ** min(len(parts), MOST_SETS))
-        return [_joined(*some) for size in sizes for some in combinations(parts, size)]
-
-    def _keys(self, node: exp.Expr) -> KeySet:
-        """One key, or several in parentheses, which belong together."""
-        if type(node) is exp.Tuple:
-            (several,) = self._tree.read(node, "expressions")
-            return _joined(*(self._keys(part) for part in several or ()))
-        node = self._tree.unwrap(node)
-        if type(node) is exp.Tuple:
-            return self._keys(node)
-        return (self._named(node),)
+def _sets(tree: Tree, node: exp.Expr, named: Callable[[exp.Expr], Key]) -> list[KeySet]:
+    """The tables that one entry of GROUP BY, or of GROUPING SETS, asks for."""
+    if type(node) is exp.GroupingSets:
+        found = [one for part in tree.listed(node) for one in _sets(tree, part, named)]
+        _refuse_many(len(found))
+        return found
+    if type(node) not in _KINDS:
+        return [_keys(tree, node, named)]
+    parts = [_keys(tree, part, named) for part in tree.listed(node)]
+    sizes = range(len(parts), -1, -1)
+    if type(node) is exp.Rollup:
+        return [_joined(*parts[:size]) for size in sizes]
+    _refuse_many(2 ** min(len(parts), MOST_SETS))
+    return [_joined(*some) for size in sizes for some in combinations(parts, size)]
 
 
-def _joined(*several: Sequence[Key]) -> KeySet:
-    return tuple(dict.fromkeys(key for keys in several for key in keys))
+def _keys(tree: Tree, node: exp.Expr, named: Callable[[exp.Expr], Key]) -> KeySet:
+    """One key, or several in parentheses, which belong together."""
+    node = tree.unwrap(node)
+    if type(node) is not exp.Tuple:
+        return (named(node),)
+    (several,) = tree.read(node, "expressions")
+    return _joined(*(_keys(tree, part, named) for part in several or ()))
+
+
+def _joined(*several: Iterable[Key]) -> KeySet:
+    return tuple(dict.fromkeys(chain.from_iterable(several)))
 
 
 def _refuse_many(many: int) -> None:
@@ -111,9 +108,7 @@ def is_key(node: exp.Expr) -> bool:
         return True
     if type(node) is exp.Anonymous:
         return isinstance(node.this, str) and node.this.upper() == "BIN"
-    return type(node) is exp.TimestampTrunc or (
-        type(node) is exp.Column and type(node.this) is exp.Identifier
-    )
+    return type(node) is exp.TimestampTrunc or is_column(node)
 
 
 def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
@@ -123,49 +118,35 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
             raise refuse_function(tree, node)
         raise refuse("ask.key-not-allowed")
     if type(node) is exp.Column:
-        return key_of_column(find_column(tree, node, scope), tree)
+        return _key_of_column(tree, find_column(tree, node, scope))
     if is_computed_key(node):
         found = read_computed_key(tree, node, scope)
-        return found if isinstance(found, Bin | Group) else key_of_column(found, tree)
+        return _key_of_column(tree, found) if isinstance(found, Number) else found
     if type(node) is exp.TimestampTrunc:
         this, unit = tree.parts(node, "this", "unit")
         (part,) = tree.read(unit, "this")
-        return _calendar(_argument(tree, this, scope), str(part).lower())
+        return _calendar(read_argument(tree, this, scope), str(part).lower())
     (_, arguments) = tree.read(node, "this", "expressions")
     if not arguments or len(arguments) != 2:
         raise refuse("ask.bin-arguments")
-    return _bin(_argument(tree, arguments[0], scope), read_constant(tree, arguments[1]))
+    return _bin(read_argument(tree, arguments[0], scope), read_constant(tree, arguments[1]))
 
 
-def key_of_column(column: Column, tree: Tree | None = None) -> Key:
-    """The key that a column is by itself; refused if its cells must be declared in the question.
-
-    tree: contains the columns that a derived table computes.
-    """
-    known = None if tree is None else tree.computed.get(column.name)
-    if known is not None and isinstance(column, Number):
-        low, high = int(column.low / column.grid), int(column.high / column.grid)
-        return Bin(column.name, 1, low, high - low + 1)
-    if isinstance(column, Category):
-        return Group(column.name, len(column.categories))
-    if isinstance(column, Boolean):
-        return Group(column.name, 2)
+def _key_of_column(tree: Tree, column: Column) -> Key:
+    """The key that a column is by itself; refused if its cells must be declared in the question."""
+    if isinstance(column, Category | Boolean) or column.name in tree.computed:
+        return every_value(column)
+    if isinstance(column, Date) and column.grid == 1 and column.steps < MOST_KEY_VALUES:
+        return _calendar(column, "day")
     if isinstance(column, Bounded) and column.steps < MOST_KEY_VALUES:
-        if isinstance(column, Date) and column.grid == 1:
-            return _calendar(column, "day")
-        low, high = domain(column)
-        return Bin(column.name, 1, low, high - low + 1)
-    fix = "Group by a category"
+        return every_value(column)
+    wider = ""
     if isinstance(column, Number):
-        fix = f"Write {_wide_bin(column)} in SELECT and GROUP BY"
+        wider = _wide_bin(column)
     elif isinstance(column, Date | Datetime):
-        fix = f"Write {_wide_calendar(column)} in SELECT and GROUP BY"
-    raise refuse(
-        "ask.key-type-not-groupable",
-        name=column.name,
-        type=column.type,
-        advice=fix,
-    )
+        wider = _wide_calendar(column)
+    fix = f"Write {wider} in SELECT and GROUP BY" if wider else "Group by a category"
+    raise refuse("ask.key-type-not-groupable", name=column.name, type=column.type, advice=fix)
 
 
 def _wide_bin(column: Number) -> str:
@@ -194,13 +175,6 @@ def refuse_cells(keys: Iterable[Key]) -> None:
     if cells > _MOST_CELLS:
         count = f"{cells:,}" if cells < 10**18 else "more than 10^18"
         raise refuse("ask.too-many-cells", count=count, most_cells=_MOST_CELLS)
-
-
-def _argument(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
-    node = tree.unwrap(node)
-    if type(node) is exp.Column and type(node.this) is exp.Identifier:
-        return find_column(tree, node, scope)
-    raise refuse("ask.computed-key")
 
 
 def _bin(column: Column, width: object) -> Bin:
@@ -304,6 +278,8 @@ class Selected:
                 both = [n for n in (asked.column or "", asked.other) if not n.startswith(COMPUTED)]
                 return "_".join([kind, *map(_short, both)])[:_LONGEST]
             return f"{kind}_{short}" if short and asked.column else kind
+        if isinstance(self.expression, Over):
+            return self.expression.function
         return f"grouping_{short}" if self.grouping else "value"
 
 
@@ -311,47 +287,42 @@ def read_selected(tree: Tree, nodes: list[exp.Expr], scope: Scope) -> tuple[Sele
     """The entries of SELECT, in order."""
     if len(nodes) > _MOST_OUTPUTS:
         raise refuse("ask.too-many-outputs", many=len(nodes), most_outputs=_MOST_OUTPUTS)
+    for node in nodes:
+        if type(node) is exp.Alias and type(node.args["alias"]) is exp.Identifier:
+            tree.aliases.setdefault(node.alias.lower(), node.this)
     selected = tuple(_selected(tree, node, scope) for node in nodes)
-    if not any(entry.expression for entry in selected):
+    if not any(entry.expression and aggregates_in(entry.expression) for entry in selected):
         raise refuse("ask.no-aggregate")
     return selected
 
 
 def read_keys(
     tree: Tree, group: exp.Expr | None, selected: tuple[Selected, ...], scope: Scope
-) -> tuple[Key, ...]:
-    """The keys, each once, in the order of SELECT; refused unless all are selected and grouped."""
-    grouped = tuple(dict.fromkeys(_grouped(tree, group, selected, scope)))
-    if any(entry.grouping for entry in selected):
-        raise refuse("ask.grouping-without-sets")
-    chosen = _chosen(selected, grouped)
-    refuse_cells(chosen)
-    return chosen
+) -> tuple[KeySet, list[KeySet]]:
+    """The keys, each once, in the order of SELECT; refused unless all are selected and grouped.
 
-
-def read_key_sets(
-    tree: Tree, group: exp.Expr, selected: tuple[Selected, ...], scope: Scope
-) -> tuple[tuple[Key, ...], tuple[tuple[int, ...], ...]]:
-    """The same of ROLLUP, CUBE and GROUPING SETS, and which of the keys each table has."""
-    sets = read_sets(tree, group, lambda node: _named(tree, node, selected, scope))
-    grouped = tuple(dict.fromkeys(key for keys in sets for key in keys))
-    chosen = _chosen(selected, grouped)
-    for key in (key for entry in selected for key in entry.grouping):
-        if key not in chosen:
-            raise refuse("ask.not-grouped", column=key.column)
-    refuse_cells(chosen)
-    return chosen, tuple(tuple(sorted(chosen.index(key) for key in keys)) for keys in sets)
-
-
-def _chosen(selected: tuple[Selected, ...], grouped: tuple[Key, ...]) -> tuple[Key, ...]:
-    chosen = tuple(dict.fromkeys(entry.key for entry in selected if entry.key is not None))
+    And those of each table of ROLLUP, CUBE and GROUPING SETS.
+    """
+    sets: list[KeySet] = []
+    if group is not None and any(group.find_all(*_KINDS)):
+        sets = _read_sets(tree, group, lambda node: _named(tree, node, selected, scope))
+        grouped = _joined(*sets)
+    else:
+        grouped = _joined(_grouped(tree, group, selected, scope))
+        if any(entry.grouping for entry in selected):
+            raise refuse("ask.grouping-without-sets")
+    chosen = _joined([entry.key for entry in selected if entry.key is not None])
     for key in chosen:
         if key not in grouped:
             raise refuse("ask.not-grouped", column=key.column)
     for key in grouped:
         if key not in chosen:
             raise refuse("ask.key-not-selected", column=key.column)
-    return chosen
+    for key in chain.from_iterable(entry.grouping for entry in selected):
+        if key not in chosen:
+            raise refuse("ask.not-grouped", column=key.column)
+    refuse_cells(chosen)
+    return chosen, sets
 
 
 def name_outputs(
@@ -395,8 +366,7 @@ def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
     column = next((column.name.lower() for column in node.find_all(exp.Column)), None)
     spelled = next((name for name in scope.columns if name.lower() == column), None)
     if type(node) is exp.Grouping:
-        of = tuple(_of_grouping(tree, part, scope) for part in tree.listed(node))
-        return Selected(alias, spelled, grouping=of)
+        return Selected(alias, spelled, grouping=read_grouping(tree, node, scope))
     if is_key(node):
         plain = type(node) is exp.Column
         return Selected(alias, spelled, plain, read_key(tree, node, scope))
@@ -421,7 +391,7 @@ def _named(tree: Tree, node: exp.Expr, selected: tuple[Selected, ...], scope: Sc
     """The key of an expression of GROUP BY: the key itself, its position or its name."""
     node = tree.unwrap(node)
     at = place(tree, node, len(selected))
-    if at is None and type(node) is exp.Column and type(node.this) is exp.Identifier:
+    if at is None and is_column(node):
         at = _alias_place(tree, node, selected, scope)
     if at is None:
         return read_key(tree, node, scope)
@@ -431,12 +401,12 @@ def _named(tree: Tree, node: exp.Expr, selected: tuple[Selected, ...], scope: Sc
     return key
 
 
-def _of_grouping(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
-    """A key that GROUPING names."""
-    node = tree.unwrap(node)
-    if not is_key(node):
+def read_grouping(tree: Tree, node: exp.Expr, scope: Scope) -> tuple[Key, ...]:
+    """The keys that GROUPING names."""
+    several = [tree.unwrap(part) for part in tree.listed(node)]
+    if not all(map(is_key, several)):
         raise refuse("ask.grouping-names-no-key")
-    return read_key(tree, node, scope)
+    return tuple(read_key(tree, part, scope) for part in several)
 
 
 def _alias_place(

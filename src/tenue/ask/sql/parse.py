@@ -27,11 +27,12 @@ from .aggregate import AGGREGATES
 from .constant import number
 from .from_clause import read_source
 from .logic import written
-from .output import has_sets, name_outputs, read_key_sets, read_keys, read_selected
+from .output import name_outputs, read_keys, read_selected
 from .postprocess import Afterwards
-from .predicate import Conditions, known_columns
+from .predicate import known_columns, read_where
 from .tree import SIGNS, WORDS, Tree, called_in, read_tokens, read_tree, refuse_apart
 from .unsupported import refuse_word, too_deep, unreadable
+from .window import WINDOWS, refuse_windows
 
 T = TokenType
 _SHAPE = {T.L_PAREN, T.R_PAREN, T.COMMA, T.DOT, T.ALIAS, T.ASC}
@@ -108,6 +109,7 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Sqrt: "sqrt",
     exp.Pow: "power",
     exp.Grouping: "grouping",
+    **{node: name for node, name in WINDOWS.items() if node not in AGGREGATES},
     **{node: rule.name.lower() for node, rule in AGGREGATES.items()},
 }
 _SYNONYMS = {
@@ -181,6 +183,16 @@ def _of_join(node: exp.Expr) -> Iterator[TokenType | None]:
         yield T.ON
 
 
+def _of_frame(node: exp.Expr) -> Iterator[_Item]:
+    yield "sign", T.ROWS
+    if node.args.get("end"):
+        yield from (("sign", T.BETWEEN), ("sign", T.AND))
+    for key in ("start", "start_side", "end", "end_side"):
+        words = node.args.get(key)
+        if isinstance(words, str):
+            yield from (("name", word.lower()) for word in words.split())
+
+
 def _in_tree(tree: exp.Expr) -> Iterator[_Item]:
     for node in tree.walk():
         kind = type(node)
@@ -210,6 +222,12 @@ def _in_tree(tree: exp.Expr) -> Iterator[_Item]:
             yield from (("sign", sign) for sign in _of_join(node))
         elif kind is exp.Extract:
             yield from (("name", "extract"), ("sign", T.FROM))
+        elif kind is exp.Window:
+            yield "sign", T.OVER
+            if node.args.get("partition_by"):
+                yield "sign", T.PARTITION_BY
+        elif kind is exp.WindowSpec:
+            yield from _of_frame(node)
         elif kind is exp.Case and node.args.get("default") is not None:
             yield "sign", T.ELSE
         elif kind is exp.Group and node.args.get("all"):
@@ -255,6 +273,15 @@ def parse_select(sql: str, schema: Schema) -> Question | GroupingSets:
         Within(column='income', first=50001, last=None)
     """
     try:
+        return _read(sql, schema)
+    except InvalidQuestion as refusal:
+        from .suggest import with_suggestion  # a question without a mistake does not need it
+
+        raise with_suggestion(refusal, sql, schema, lambda text: _read(text, schema)) from None
+
+
+def _read(sql: str, schema: Schema) -> Question | GroupingSets:
+    try:
         tokens = read_tokens(sql, schema)
         tree = Tree(read_tree(tokens, sql), called_in(tokens))
     except InvalidQuestion:
@@ -274,15 +301,11 @@ def _question(tree: Tree, schema: Table) -> Question | GroupingSets:
         *(tree.root, "with_", "expressions", "from_", "joins"),
         *("where", "group", "having", "order", "limit"),
     )
-    conditions = Conditions(tree)
-    scope = read_source(tree, conditions, schema, from_, with_, joins)
-    scope = scope.among(conditions.read_where(where, scope))
+    scope = read_source(tree, schema, from_, with_, joins or [])
+    scope = scope.among(read_where(tree, where, scope))
     selected = read_selected(tree, select or [], scope)
-    sets: tuple[tuple[int, ...], ...] = ()
-    if has_sets(group):
-        keys, sets = read_key_sets(tree, group, selected, scope)
-    else:
-        keys = read_keys(tree, group, selected, scope)
+    keys, key_sets = read_keys(tree, group, selected, scope)
+    sets = tuple(tuple(sorted(map(keys.index, one))) for one in key_sets)
     outputs = name_outputs(selected, keys)
     afterwards = Afterwards(tree, scope, outputs, keys)
     cells = sum(math.prod(keys[place].cells for place in one) for one in sets or [range(len(keys))])
@@ -294,9 +317,11 @@ def _question(tree: Tree, schema: Table) -> Question | GroupingSets:
         "order": afterwards.read_order(order),
         "limit": afterwards.read_limit(limit, cells),
     }
+    several = len(sets) > 1
     plain = tuple(output for output in outputs if not isinstance(output, GroupingOutput))
     question = Question(outputs=plain, **asked)
+    refuse_windows(question, sets=several or len(plain) < len(outputs))
     asked |= {"computed": used_columns(question, tree.computed), "persons": scope.persons}
-    if len(sets) > 1 or len(plain) < len(outputs):
+    if several or len(plain) < len(outputs):
         return GroupingSets(outputs=outputs, sets=sets, **asked)
     return Question(outputs=plain, **asked)

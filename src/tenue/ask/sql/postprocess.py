@@ -14,20 +14,31 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ...engine.request import Bin, Calendar, Group, Key
-from ...errors import Refused, nearest, refuse
+from ...errors import nearest, refuse
 from ...schema import Bounded, Category, Date, Datetime
 from ...schema import Column as Declared
 from ...schema.toml_values import show
-from ..question import Aggregate, Comparison, GroupingOutput, KeyOutput, Label, Order, Output
+from ..question import (
+    Aggregate,
+    Comparison,
+    Expression,
+    GroupingOutput,
+    KeyOutput,
+    Label,
+    Order,
+    Output,
+)
 from .aggregate import has_aggregate, read_expression
 from .constant import Constant, instant, read_constant, refuse_value
-from .output import SECONDS_PER_DAY, is_key, place, read_key
+from .output import SECONDS_PER_DAY, is_key, place, read_grouping, read_key
 from .predicate import COMPARISONS, FLIPPED, Operator, chain, find_categories
-from .scope import Scope, find_column, read_name, read_reference
+from .scope import Scope, find_column, is_column, read_name, read_reference
 from .tree import Tree
 
 Column = KeyOutput | Output | GroupingOutput
 """A column of the answer."""
+Content = Key | tuple[Key, ...] | Expression
+"""What a column of the answer is: a key, the keys of GROUPING, or an expression."""
 
 _MOST_COMPARISONS = 100
 
@@ -68,8 +79,10 @@ class Afterwards:
             this, descending = self.tree.read(entry, "this", "desc")
             this = self.tree.unwrap(this)
             at = place(self.tree, this, len(self.outputs))
-            output = self._find(this, aliases_first=True) if at is None else self.outputs[at]
-            alias = self._first_like(output).alias
+            if at is None:
+                alias = self._find(this, aliases_first=True).alias
+            else:
+                alias = self._first_like(self.outputs[at]).alias
             orders.setdefault(alias, Order(alias, bool(descending)))
         return tuple(orders.values())
 
@@ -98,7 +111,7 @@ class Afterwards:
                 yield self._compared(this, ">=", read_constant(self.tree, low))
                 yield self._compared(this, "<=", read_constant(self.tree, high))
             else:
-                raise _not_a_comparison()
+                raise refuse("ask.having-not-a-comparison")
 
     def _comparison(self, node: exp.Expr) -> Comparison:
         left, right = self.tree.parts(node, "this", "expression")
@@ -110,8 +123,8 @@ class Afterwards:
 
     def _compared(self, node: exp.Expr, operator: Operator, value: Constant | None) -> Comparison:
         if value is None:
-            raise _not_a_comparison()
-        output = self._first_like(self._find(self.tree.unwrap(node), aliases_first=False))
+            raise refuse("ask.having-not-a-comparison")
+        output = self._find(self.tree.unwrap(node), aliases_first=False)
         return Comparison(output.alias, operator, self._typed(output, operator, value))
 
     def _typed(self, output: Column, operator: Operator, value: Constant) -> Fraction | str | bool:
@@ -120,9 +133,9 @@ class Afterwards:
             named_by = self.scope.schema.columns.get(key.column)
             if isinstance(named_by, Date | Datetime):
                 return self._moment(key, value)
-        labels = () if key is None else self._labels(key)
-        if labels:
-            return _labelled(output, labels, operator, value)
+        computed = None if key is None else self.tree.computed.get(key.column)
+        if computed is not None and computed.labels:
+            return _labelled(output, computed.labels, operator, value)
         named = key.column if isinstance(key, Group) else _category(output)
         if named is not None:
             column = self.scope.schema.columns[named]
@@ -138,11 +151,6 @@ class Afterwards:
             raise refuse("ask.output-compared-with-text", alias=output.alias, value=show(value))
         return value
 
-    def _labels(self, key: Key) -> tuple[Label, ...]:
-        """The names of the cells of a computed key."""
-        known = self.tree.computed.get(key.column)
-        return () if known is None else known.labels
-
     def _moment(self, key: Calendar | Bin, value: Constant) -> Fraction:
         column = self.scope.schema.columns[key.column]
         if not isinstance(column, Bounded):
@@ -152,51 +160,42 @@ class Afterwards:
         in_seconds = isinstance(column, Datetime) and whole_days
         return number / SECONDS_PER_DAY if in_seconds else number
 
+    def _content(self, output: Column) -> Content:
+        if isinstance(output, KeyOutput):
+            return self.keys[output.key]
+        if isinstance(output, GroupingOutput):
+            return tuple(self.keys[place] for place in output.keys)
+        return output.expression
+
+    def _first(self, content: Content, said: str) -> Column:
+        for output in self.outputs:
+            if self._content(output) == content:
+                return output
+        raise refuse("ask.having-not-selected", said=said)
+
     def _first_like(self, output: Column) -> Column:
         """The first column with the same content, so that it does not matter which is named."""
-        if isinstance(output, KeyOutput):
-            return next(o for o in self.outputs if isinstance(o, KeyOutput) and o.key == output.key)
-        if isinstance(output, GroupingOutput):
-            own = (o for o in self.outputs if isinstance(o, GroupingOutput))
-            return next(o for o in own if o.keys == output.keys)
-        same = output.expression
-        return next(o for o in self.outputs if isinstance(o, Output) and o.expression == same)
+        return next(o for o in self.outputs if self._content(o) == self._content(output))
 
     def _find(self, node: exp.Expr, *, aliases_first: bool) -> Column:
-        if type(node) is exp.Column and type(node.this) is exp.Identifier:
+        if is_column(node):
             return self._find_name(node, aliases_first)
         if is_key(node):
             key = read_key(self.tree, node, self.scope)
-            for output in self.outputs:
-                if isinstance(output, KeyOutput) and self.keys[output.key] == key:
-                    return output
-            raise _not_selected(f"A key of `{key.column}`")
+            return self._first(key, f"A key of `{key.column}`")
         if type(node) is exp.Grouping:
-            return self._find_grouping(node)
+            return self._first(read_grouping(self.tree, node, self.scope), "GROUPING")
         expression = read_expression(self.tree, node, self.scope)
         if not has_aggregate(expression):
-            raise _not_a_comparison()
-        for output in self.outputs:
-            if isinstance(output, Output) and output.expression == expression:
-                return output
-        raise _not_selected("An aggregate")
-
-    def _find_grouping(self, node: exp.Expr) -> Column:
-        several = [self.tree.unwrap(part) for part in self.tree.listed(node)]
-        if not all(map(is_key, several)):
-            raise refuse("ask.grouping-names-no-key")
-        keys = tuple(read_key(self.tree, part, self.scope) for part in several)
-        for output in self.outputs:
-            own = output.keys if isinstance(output, GroupingOutput) else ()
-            if own and tuple(self.keys[place] for place in own) == keys:
-                return output
-        raise _not_selected("GROUPING")
+            raise refuse("ask.having-not-a-comparison")
+        return self._first(expression, "An aggregate")
 
     def _find_name(self, node: exp.Expr, aliases_first: bool) -> Column:
         name = read_name(self.tree, read_reference(self.tree, node, self.scope))
         column = self.scope.columns.get(name)
+        by_alias = [output for output in self.outputs if output.alias.lower() == name.lower()]
         if node.args.get("table") is not None:
-            column = find_column(self.tree, node, self.scope)
+            column, by_alias = find_column(self.tree, node, self.scope), []
         by_column = [
             output
             for output in self.outputs
@@ -205,12 +204,9 @@ class Afterwards:
             and (key := self.keys[output.key]).column == column.name
             and _is_plain(key, column)
         ]
-        by_alias = [output for output in self.outputs if output.alias.lower() == name.lower()]
-        if node.args.get("table") is not None:
-            by_alias = []
         for found in (by_alias, by_column) if aliases_first else (by_column, by_alias):
             if found:
-                return found[0]
+                return self._first_like(found[0])
         raise refuse(
             "ask.not-an-output",
             name=show(name),
@@ -239,11 +235,3 @@ def _category(output: Column) -> str | None:
     """The column whose category an output is."""
     asked = output.expression if isinstance(output, Output) else None
     return asked.column if isinstance(asked, Aggregate) and asked.kind == "mode" else None
-
-
-def _not_a_comparison() -> Refused:
-    return refuse("ask.having-not-a-comparison")
-
-
-def _not_selected(what: str) -> Refused:
-    return refuse("ask.having-not-selected", said=what)

@@ -9,7 +9,7 @@ steps · grid, in days or seconds).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Literal
 
@@ -21,7 +21,7 @@ from ...schema import Boolean, Bounded, Category, Column
 from ...schema.toml_values import show
 from .constant import Constant, instant, read_constant, refuse_value
 from .logic import Absent, Held, Rows, Span, held, negated, origin, several, written
-from .scope import Scope, find_column, read_name, read_reference, refuse_unquoted
+from .scope import Scope, find_column, is_column, read_name, read_reference, refuse_unquoted
 from .tree import Tree
 from .unsupported import INSTEAD, name_called, refuse_word
 
@@ -48,142 +48,149 @@ FLIPPED: dict[Operator, Operator] = {
 _MOST_PARTS = 1_000
 
 
-class Conditions:
-    """The conditions of one question, in its WHERE and in those of its derived tables."""
+def read_condition(tree: Tree, node: exp.Expr, scope: Scope) -> Predicate:
+    """The predicate that a condition is."""
+    return written(_rows(tree, node, scope), known_columns(tree, scope))
 
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
 
-    def read_condition(self, node: exp.Expr, scope: Scope) -> Predicate:
-        """The predicate that a condition is."""
-        return written(self._rows(node, scope), known_columns(self._tree, scope))
+def read_condition_rows(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
+    """The rows for which a condition is true."""
+    return _rows(tree, node, scope)
 
-    def read_both(self, node: exp.Expr, scope: Scope) -> tuple[Predicate, Predicate]:
-        """The predicate that a condition is, and its negation."""
-        rows, columns = self._rows(node, scope), known_columns(self._tree, scope)
-        return written(rows, columns), written(negated(rows), columns)
 
-    def read_where(self, where: exp.Expr | None, scope: Scope) -> Rows | None:
-        """The rows that a WHERE keeps; None for all."""
-        return None if where is None else self._rows(self._tree.parts(where, "this")[0], scope)
+def read_both(tree: Tree, node: exp.Expr, scope: Scope) -> tuple[Predicate, Predicate]:
+    """The predicate that a condition is, and its negation."""
+    rows, columns = _rows(tree, node, scope), known_columns(tree, scope)
+    return written(rows, columns), written(negated(rows), columns)
 
-    def _rows(self, node: exp.Expr, scope: Scope) -> Rows:
-        tree, kind = self._tree, type(node)
-        if kind is exp.Paren:
-            return self._rows(tree.unwrap(node), scope)
-        if kind is exp.And or kind is exp.Or:
-            parts = (self._rows(part, scope) for part in chain(tree, node, kind))
-            return several(kind is exp.And, parts)
-        if kind is exp.Not:
-            return negated(self._rows(tree.parts(node, "this")[0], scope))
-        self._count(1)
-        if kind in COMPARISONS:
-            return self._comparison(node, scope)
-        if kind is exp.Between:
-            return self._between(node, scope)
-        if kind is exp.In:
-            return self._in(node, scope)
-        if kind is exp.Like:
-            return self._like(node, scope)
-        if kind is exp.Is:
-            return self._is(node, scope)
-        column = self._column(node, scope)
-        if not isinstance(column, Boolean):
-            raise refuse("ask.condition-not-boolean", name=column.name)
-        return held(column, (1, 1))
 
-    def _count(self, parts: int) -> None:
-        self._tree.conditions += parts
-        if self._tree.conditions > _MOST_PARTS:
-            raise refuse("ask.too-many-conditions", most_parts=_MOST_PARTS)
+def read_where(tree: Tree, where: exp.Expr | None, scope: Scope) -> Rows | None:
+    """The rows that a WHERE keeps; None for all."""
+    return None if where is None else _rows(tree, tree.parts(where, "this")[0], scope)
 
-    def _column(self, node: exp.Expr, scope: Scope) -> Column:
-        node = self._tree.unwrap(node)
-        if type(node) is exp.Column and type(node.this) is exp.Identifier:
-            return find_column(self._tree, node, scope)
-        from .value import condition_column, labelled_column
 
-        column: Column | None = labelled_column(self._tree, node, scope)
-        column = column or condition_column(self._tree, node, scope)
-        if column is not None:
-            return column
+def _rows(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
+    kind = type(node)
+    if kind is exp.Paren:
+        return _rows(tree, tree.unwrap(node), scope)
+    if kind is exp.And or kind is exp.Or:
+        parts = (_rows(tree, part, scope) for part in chain(tree, node, kind))
+        return several(kind is exp.And, parts)
+    if kind is exp.Not:
+        return negated(_rows(tree, tree.parts(node, "this")[0], scope))
+    _count(tree, 1)
+    if kind in COMPARISONS:
+        return _comparison(tree, node, scope)
+    if kind is exp.Between:
+        return _between(tree, node, scope)
+    if kind is exp.In:
+        return _in(tree, node, scope)
+    if kind is exp.Like:
+        return _like(tree, node, scope)
+    if kind is exp.Is:
+        return _is(tree, node, scope)
+    return held(_boolean(tree, node, scope), (1, 1))
+
+
+def _count(tree: Tree, parts: int) -> None:
+    tree.conditions += parts
+    if tree.conditions > _MOST_PARTS:
+        raise refuse("ask.too-many-conditions", most_parts=_MOST_PARTS)
+
+
+def _column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
+    from .value import condition_column
+
+    node = tree.unwrap(node)
+    if is_column(node):
+        return find_column(tree, node, scope)
+    column = condition_column(tree, node, scope)
+    if column is not None:
+        return column
+    raise _not_a_condition(tree, node, scope)
+
+
+def _boolean(tree: Tree, node: exp.Expr, scope: Scope) -> Boolean:
+    column = _column(tree, node, scope)
+    if isinstance(column, Boolean):
+        return column
+    raise refuse("ask.condition-not-boolean", name=column.name)
+
+
+def _constant(tree: Tree, node: exp.Expr, scope: Scope) -> Constant:
+    value = read_constant(tree, node)
+    if value is not None:
+        return value
+    node = tree.unwrap(node)
+    if is_column(node):
+        name = read_name(tree, read_reference(tree, node, scope))
+        if name in scope.columns:
+            raise refuse("ask.two-columns-compared")
         refuse_unquoted(node, scope)
-        raise _not_a_condition(node, self._tree.called)
+        raise refuse("ask.text-needs-quotes", name=name[:100])
+    raise _not_a_condition(tree, node, scope)
 
-    def _constant(self, node: exp.Expr, scope: Scope) -> Constant:
-        value = read_constant(self._tree, node)
-        if value is not None:
-            return value
-        node = self._tree.unwrap(node)
-        if type(node) is exp.Column and type(node.this) is exp.Identifier:
-            name = read_name(self._tree, read_reference(self._tree, node, scope))
-            if name in scope.columns:
-                raise refuse("ask.two-columns-compared")
-            refuse_unquoted(node, scope)
-            raise refuse("ask.text-needs-quotes", name=name[:100])
-        refuse_unquoted(node, scope)
-        raise _not_a_condition(node, self._tree.called)
 
-    def _comparison(self, node: exp.Expr, scope: Scope) -> Rows:
-        left, right = self._tree.parts(node, "this", "expression")
-        operator = COMPARISONS[type(node)]
-        value = read_constant(self._tree, left)
-        if value is not None:
-            left, right, operator = right, left, FLIPPED[operator]
-        column = self._column(left, scope)
-        if value is None:
-            value = self._constant(right, scope)
-        if operator == "<>":
-            return negated(_compared(column, "=", value))
-        return _compared(column, operator, value)
+def _comparison(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
+    left, right = tree.parts(node, "this", "expression")
+    operator = COMPARISONS[type(node)]
+    value = read_constant(tree, left)
+    if value is not None:
+        left, right, operator = right, left, FLIPPED[operator]
+    column = _column(tree, left, scope)
+    if value is None:
+        value = _constant(tree, right, scope)
+    if operator == "<>":
+        return negated(_compared(column, "=", value))
+    return _compared(column, operator, value)
 
-    def _between(self, node: exp.Expr, scope: Scope) -> Rows:
-        this, low, high = self._tree.parts(node, "this", "low", "high")
-        column = self._column(this, scope)
-        above = _compared(column, ">=", self._constant(low, scope))
-        below = _compared(column, "<=", self._constant(high, scope))
-        return several(True, [above, below])
 
-    def _in(self, node: exp.Expr, scope: Scope) -> Rows:
-        this, listed = self._tree.read(node, "this", "expressions")
-        column = self._column(this, scope)
-        if not listed:
-            raise refuse("ask.empty-list")
-        if isinstance(column, Bounded):  # a list of categories can only become shorter
-            self._count(len(listed) - 1)
-        values = [self._constant(value, scope) for value in listed]
-        if isinstance(column, Category):
-            return held(column, *find_categories(column, values))
-        return several(False, [_compared(column, "=", value) for value in values])
+def _between(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
+    this, low, high = tree.parts(node, "this", "low", "high")
+    column = _column(tree, this, scope)
+    above = _compared(column, ">=", _constant(tree, low, scope))
+    below = _compared(column, "<=", _constant(tree, high, scope))
+    return several(True, [above, below])
 
-    def _like(self, node: exp.Expr, scope: Scope) -> Rows:
-        this, expression, negate = self._tree.read(node, "this", "expression", "negate")
-        column, pattern = self._column(this, scope), self._constant(expression, scope)
-        if not isinstance(column, Category) or not isinstance(pattern, str):
-            raise refuse("ask.like-needs-category", name=column.name, type=column.type)
-        found = (
-            (place, place)
-            for place, category in enumerate(column.categories)
-            if is_like(category, pattern)
-        )
-        rows = held(column, *found)
-        return negated(rows) if negate else rows
 
-    def _is(self, node: exp.Expr, scope: Scope) -> Rows:
-        this, expression = self._tree.parts(node, "this", "expression")
-        if type(expression) is exp.Boolean:
-            return self._is_truth(self._column(this, scope), read_constant(self._tree, expression))
-        if type(expression) is not exp.Null:
-            raise refuse_word("UNKNOWN")
-        self._tree.read(expression)
-        return Absent(self._column(this, scope).name)
+def _in(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
+    this, listed = tree.read(node, "this", "expressions")
+    column = _column(tree, this, scope)
+    if not listed:
+        raise refuse("ask.empty-list")
+    if isinstance(column, Bounded):  # a list of categories can only become shorter
+        _count(tree, len(listed) - 1)
+    values = [_constant(tree, value, scope) for value in listed]
+    if isinstance(column, Category):
+        return held(column, *find_categories(column, values))
+    return several(False, [_compared(column, "=", value) for value in values])
 
-    def _is_truth(self, column: Column, value: Constant | None) -> Rows:
-        """IS TRUE and IS FALSE, which a missing value does not make unknown."""
-        if not isinstance(column, Boolean):
-            raise refuse("ask.condition-not-boolean", name=column.name)
-        there = held(column, (int(value is True), int(value is True)))
-        return several(True, [there, Absent(column.name, absent=False)])
+
+def _like(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
+    this, expression, negate = tree.read(node, "this", "expression", "negate")
+    column, pattern = _column(tree, this, scope), _constant(tree, expression, scope)
+    if not isinstance(column, Category) or not isinstance(pattern, str):
+        raise refuse("ask.like-needs-category", name=column.name, type=column.type)
+    found = (
+        (place, place)
+        for place, category in enumerate(column.categories)
+        if is_like(category, pattern)
+    )
+    rows = held(column, *found)
+    return negated(rows) if negate else rows
+
+
+def _is(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
+    """IS TRUE and IS FALSE, which a missing value does not make unknown, and IS NULL."""
+    this, expression = tree.parts(node, "this", "expression")
+    if type(expression) is exp.Boolean:
+        truth = int(read_constant(tree, expression) is True)
+        column = _boolean(tree, this, scope)
+        return several(True, [held(column, (truth, truth)), Absent(column.name, absent=False)])
+    if type(expression) is not exp.Null:
+        raise refuse_word("UNKNOWN")
+    tree.read(expression)
+    return Absent(_column(tree, this, scope).name)
 
 
 def known_columns(tree: Tree, scope: Scope) -> Mapping[str, Column]:
@@ -272,8 +279,9 @@ def _steps(operator: Operator, value: Fraction) -> tuple[int | None, int | None]
     return None, math.ceil(value) - 1 if operator == "<" else math.floor(value)
 
 
-def _not_a_condition(node: exp.Expr, called: Sequence[str]) -> Refused:
+def _not_a_condition(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
     """The refusal of anything but a column or a constant."""
+    refuse_unquoted(node, scope)
     if isinstance(node, exp.Column):
         what = "A condition compares two columns"
     elif isinstance(node, exp.Subquery | exp.Select):
@@ -287,5 +295,5 @@ def _not_a_condition(node: exp.Expr, called: Sequence[str]) -> Refused:
     else:
         what = "A condition computes something"
     plain = "Compare a column with constants, or ask the holder for a derived column"
-    instead = INSTEAD.get(name_called(node, called), plain)
+    instead = INSTEAD.get(name_called(node, tree.called), plain)
     return refuse("ask.not-a-condition", said=what, instead=instead)

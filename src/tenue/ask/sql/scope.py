@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -13,6 +14,7 @@ from ...schema.case_insensitive import is_column_name
 from ...schema.toml_values import show
 from ..question import Persons
 from .logic import Rows, several
+from .pieces import written
 from .tree import Tree
 
 
@@ -82,32 +84,37 @@ def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
 def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
     """The declared column that a node names; refused if there is none, or it names people."""
     table = node.args.get("table")
-    if table is not None and table.name.lower() in scope.others:
-        joined = scope.others[table.name.lower()]
-        this, of = tree.parts(node, "this", "table")
-        read_name(tree, of)
-        return _of_lookup(read_name(tree, this), joined)
+    joined = None if table is None else scope.others.get(table.name.lower())
+    columns = scope.columns if joined is None else joined
     name = read_name(tree, read_reference(tree, node, scope))
-    column = scope.columns.get(name)
+    column = columns.get(name)
     if column is None:
-        refuse_unquoted(node, scope)
-        raise refuse(
-            "ask.unknown-column", name=show(name), nearest=nearest(name[:100], scope.columns)
-        )
-    is_unit = column.name.lower() == scope.schema.unit.lower()
-    if is_unit or isinstance(column, Identifier) or column.role == "identifier":
-        raise refuse(
-            "ask.identifier-in-question",
-            name=column.name,
-            word="the unit that is protected" if is_unit else "an identifier",
-        )
+        if joined is None:
+            refuse_unquoted(node, scope)
+        raise refuse("ask.unknown-column", name=show(name), nearest=nearest(name[:100], columns))
+    refuse_names(column, scope)
     return column
 
 
-def _of_lookup(name: str, columns: Named[Column]) -> Column:
-    if name in columns:
-        return columns[name]
-    raise refuse("ask.unknown-column", name=show(name), nearest=nearest(name[:100], columns))
+def is_column(node: exp.Expr | None) -> TypeGuard[exp.Column]:
+    """Whether a node names a column."""
+    return type(node) is exp.Column and type(node.this) is exp.Identifier
+
+
+def is_unit(column: Column | None, scope: Scope) -> bool:
+    """Whether a column is the unit that is protected."""
+    return column is not None and column.name.lower() == scope.schema.unit.lower()
+
+
+def refuse_names(column: Column, scope: Scope) -> None:
+    """Refuses a column that names people."""
+    unit = is_unit(column, scope)
+    if unit or isinstance(column, Identifier) or column.role == "identifier":
+        raise refuse(
+            "ask.identifier-in-question",
+            name=column.name,
+            word="the unit that is protected" if unit else "an identifier",
+        )
 
 
 def refuse_unquoted(node: exp.Expr | None, scope: Scope) -> None:
@@ -115,12 +122,9 @@ def refuse_unquoted(node: exp.Expr | None, scope: Scope) -> None:
     top = node
     while isinstance(top, exp.Expr) and _joins(top.parent):
         top = top.parent
-    try:
-        written = "" if top is None else _together(top.sql(dialect="duckdb"))
-    except Exception:  # whatever cannot be written in SQL is no name
-        return
+    text = "" if top is None else _together(written(top))
     for name in scope.columns:
-        if not name.isidentifier() and written.startswith(_together(name)):
+        if not name.isidentifier() and text.startswith(_together(name)):
             raise refuse("ask.name-needs-quotes", name=name)
 
 

@@ -32,6 +32,7 @@ class Tree:
 
     called: the functions as the text names them, in upper case; sqlglot may rename them.
     computed, columns: what is computed somewhere in it, by name, and the columns that this is.
+    aliases: the entries of SELECT that have a name, by it in lower case.
     conditions: how many comparisons were read.
     recoded: the number of parts of all columns that come from lookups.
 
@@ -48,6 +49,7 @@ class Tree:
         self.called = called
         self.computed: dict[str, ComputedColumn] = {}
         self.columns: dict[str, Column] = {}
+        self.aliases: dict[str, exp.Expr] = {}
         self.conditions = 0
         self.recoded = 0
         self._read: set[int] = set()
@@ -80,9 +82,9 @@ class Tree:
             (node,) = self.parts(node, "this")
         return node
 
-    def refuse_unread(self) -> None:
-        """Refuses the tree if any of its nodes was not read."""
-        if any(id(node) not in self._read for node in self.root.walk()):
+    def refuse_unread(self, root: exp.Expr | None = None) -> None:
+        """Refuses the tree, or a copy of a part of it, if any of its nodes was not read."""
+        if any(id(node) not in self._read for node in (root or self.root).walk()):
             raise unreadable()
 
 
@@ -113,6 +115,7 @@ WORDS = {
 """The words of SQL a question may have; DATE and TIMESTAMP only before a text."""
 JOINS = {T.JOIN, T.INNER, T.LEFT, T.OUTER, T.USING, T.ON}
 """The words of a join, where the schema has lookups to join."""
+_WINDOW = {T.OVER, T.PARTITION_BY, T.ROWS}
 _SETS = {T.ROLLUP, T.CUBE, T.GROUPING_SETS}
 _NUMBER_TYPES = {T.INT, T.BIGINT, T.DOUBLE, T.FLOAT, T.DECIMAL}
 _PREFIXES = {T.NOT, T.DASH, T.PLUS}
@@ -205,6 +208,7 @@ def _refuse_other_statements(tokens: list[Token]) -> None:
 def _refuse_unknown(tokens: list[Token], declared: set[str], *, joins: bool) -> None:
     known = _VALUES | _NAMES | SIGNS | WORDS
     around = zip([None, None, *tokens], [None, *tokens], tokens, [*tokens[1:], None], strict=False)
+    windows = False
     for function, before, token, after in around:
         bare = token.token_type not in (T.IDENTIFIER, T.STRING)
         if bare and token.text.upper() in NEEDS_QUOTES and token.token_type is not T.CASE:
@@ -218,6 +222,12 @@ def _refuse_unknown(tokens: list[Token], declared: set[str], *, joins: bool) -> 
         if token.token_type is T.ALL and before and before.token_type is T.GROUP_BY:
             continue
         if token.token_type in _SETS and follows is T.L_PAREN:
+            continue
+        if token.token_type in _WINDOW:
+            windows = windows or token.token_type is T.OVER
+            if windows:
+                continue
+        if windows and token.text.upper() == "ROW" and before and before.text.upper() == "CURRENT":
             continue
         if joins and token.token_type in JOINS:
             continue

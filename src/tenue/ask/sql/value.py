@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -25,6 +26,8 @@ from ...engine.computed_column import (
     DateField,
     Ends,
     Formula,
+    Missing,
+    Not,
     Predicate,
     Quotient,
     Ratio,
@@ -36,13 +39,12 @@ from ...engine.computed_column import (
     sized,
 )
 from ...engine.curve import LARGEST_POWER, Function, Shape
-from ...engine.request import Bin, Group
+from ...engine.request import Bin, Group, Key
 from ...errors import Refused, nearest, refuse
-from ...schema import Boolean, Category, Column, Date, Datetime, Named, Number, Table
+from ...schema import Boolean, Column, Date, Datetime, Named, Number, Table
 from ...schema.toml_values import show
-from ...taxonomy import Taxonomy
-from ..question import ComputedColumn, Label
-from .constant import in_reach, read_constant, sql_name, sql_number, sql_text
+from ..question import ComputedColumn, Label, column_of, every_value
+from .constant import in_reach, read_constant, sql_label, sql_name, sql_number
 from .exact_expr import (
     Amount,
     absolute,
@@ -53,8 +55,6 @@ from .exact_expr import (
     curved,
     divided,
     extreme,
-    field,
-    filled,
     multiplied,
     name_of,
     rounded,
@@ -63,8 +63,8 @@ from .exact_expr import (
     text_of,
 )
 from .logic import render_where
-from .predicate import Conditions, compared_with, known_columns
-from .scope import Scope, find_column, refuse_unquoted
+from .predicate import compared_with, known_columns, read_condition
+from .scope import Scope, find_column, is_column, refuse_unquoted
 from .tree import Tree
 from .unsupported import INSTEAD, list_words, name_called, refuse_word, too_deep
 
@@ -91,8 +91,6 @@ _FIELD_WORDS = {
     "weekofyear": "week",
 }
 """Other words for fields."""
-DATE_FIELDS = (*_PARTS, exp.Extract)
-"""The nodes that are fields of a date."""
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -138,17 +136,12 @@ def read_value(tree: Tree, node: exp.Expr, scope: Scope, depth: int = 0) -> Amou
     return found
 
 
-def is_column(node: exp.Expr | None) -> bool:
-    """Whether a node names a column."""
-    return type(node) is exp.Column and type(node.this) is exp.Identifier
-
-
-def is_computed(node: exp.Expr | None) -> bool:
+def is_computed(node: exp.Expr | None) -> TypeGuard[exp.Expr]:
     """Whether a node has the form of a value computed from a row."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper() in ("DATE_PART", "DATEPART", "WEEKDAY")
     kinds = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Case, exp.Coalesce, exp.Floor)
-    others = (exp.Ceil, exp.WidthBucket, *DATE_FIELDS, *_FUNCTIONS, *_NAMED_FIELDS)
+    others = (exp.Ceil, exp.WidthBucket, exp.Extract, *_PARTS, *_FUNCTIONS, *_NAMED_FIELDS)
     return type(node) in (*kinds, *others)
 
 
@@ -178,6 +171,9 @@ def visible(tree: Tree, scope: Scope) -> Table:
 
 def condition_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column | None:
     """The computed column of a condition; None if it computes nothing."""
+    labelled = labelled_column(tree, node, scope)
+    if labelled is not None:
+        return labelled
     if not is_computed(node) or not any(node.find_all(exp.Column)):
         return None
     amount = read_value(tree, node, scope)
@@ -208,7 +204,8 @@ def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | 
         (this,) = tree.parts(node, "this")
         return scaled(read_value(tree, this, scope, depth), Fraction(-1))
     if kind in (exp.Add, exp.Sub, exp.Mul, exp.Div):
-        left, right = (read_value(tree, side, scope, depth) for side in _sides(tree, node))
+        sides = tree.parts(node, "this", "expression")
+        left, right = (read_value(tree, side, scope, depth) for side in sides)
         if kind is exp.Mul:
             return multiplied(left, right)
         if kind is exp.Div:
@@ -224,14 +221,10 @@ def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | 
         down = rounded_down(scaled(read_value(tree, this, scope, depth), sign))
         return scaled(down, sign)
     if kind is exp.WidthBucket:
-        return _bucket(tree, node, scope, depth)
+        return _bucket(tree, node, scope)
     if kind in _FUNCTIONS:
         return _function(tree, node, scope, depth)
     return _date_field(tree, node, scope)
-
-
-def _sides(tree: Tree, node: exp.Expr) -> tuple[exp.Expr, ...]:
-    return tree.parts(node, "this", "expression")
 
 
 def _ends(formula: Formula, scope: Scope) -> Ends:
@@ -369,24 +362,18 @@ def read_cases(
 ) -> tuple[list[tuple[Predicate, exp.Expr]], exp.Expr | None]:
     """The conditions of CASE with their values; the value of ELSE, if not NULL."""
     this, ifs, default = tree.read(node, "this", "ifs", "default")
-    conditions, found = Conditions(tree), []
+    found = []
     for one in ifs:
         when, then = tree.parts(one, "this", "true")
         compared = when if this is None else exp.EQ(this=this.copy(), expression=when.copy())
         if this is not None:
-            for copied in (this, when):
-                mark_read(tree, copied)
-        found.append((conditions.read_condition(compared, scope), then))
+            for part in (*this.walk(), *when.walk()):  # their copies are read
+                tree.read(part, *part.args)
+        found.append((read_condition(tree, compared, scope), then))
     if type(default) is exp.Null:
         tree.read(default)
         default = None
     return found, default
-
-
-def mark_read(tree: Tree, node: exp.Expr) -> None:
-    """Marks a node as read whose copy was read."""
-    for part in node.walk():
-        tree.read(part, *part.args)
 
 
 def _coalesce(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
@@ -400,19 +387,18 @@ def _coalesce(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
     instead = read_value(tree, others[0], scope, depth)
     if instead.number is None:
         raise refuse("ask.row-coalesce-arguments")
-    return filled(column.name, amount_of(tree, column), instead)
+    return chosen([(Not(Missing(column.name)), amount_of(tree, column))], instead)
 
 
-def _bucket(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
+def _bucket(tree: Tree, node: exp.Expr, scope: Scope) -> Amount:
     """WIDTH_BUCKET(x, low, high, n): 0 below, n + 1 from `high` on, else 1 to n."""
     this, *given = tree.parts(node, "this", "min_value", "max_value", "num_buckets")
-    low, high, many = (read_constant(tree, part) for part in given)
+    values = [read_constant(tree, part) for part in given]
     node = tree.unwrap(this)
-    numbers = all(isinstance(value, Fraction) for value in (low, high, many))
-    if not is_column(node) or not numbers:
+    numbers = [value for value in values if isinstance(value, Fraction)]
+    if not is_column(node) or len(numbers) < len(values):
         raise refuse("ask.width-bucket-arguments")
-    column = find_column(tree, node, scope)
-    assert isinstance(low, Fraction) and isinstance(high, Fraction) and isinstance(many, Fraction)  # noqa: S101, PT018
+    column, (low, high, many) = find_column(tree, node, scope), numbers
     if not isinstance(column, Number) or column.name in tree.computed or not low < high:
         raise refuse("ask.width-bucket-arguments")
     if many.denominator != 1 or not 1 <= many <= 10_000:
@@ -443,11 +429,17 @@ def _date_field(tree: Tree, node: exp.Expr, scope: Scope) -> Amount | None:
     return None
 
 
+def read_argument(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
+    """The column that a field of a date, BIN or DATE_TRUNC is of."""
+    node = tree.unwrap(node)
+    if is_column(node):
+        return find_column(tree, node, scope)
+    raise refuse("ask.computed-key")
+
+
 def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
-    node, name = tree.unwrap(node), _FIELD_WORDS.get(name, name)
-    if not is_column(node):
-        raise refuse("ask.computed-key")
-    column = find_column(tree, node, scope)
+    name = _FIELD_WORDS.get(name, name)
+    column = read_argument(tree, node, scope)
     names = tuple(FIELDS)
     timed = isinstance(column, Datetime) or (isinstance(column, Date) and name not in TIMES)
     if name not in FIELDS or not timed:
@@ -459,7 +451,7 @@ def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
             names=list_words(names),
             nearest=nearest(name[:100], names),
         )
-    return field(column.name, name)
+    return Amount(Fraction(1), DateField(column.name, name))
 
 
 def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
@@ -484,10 +476,11 @@ def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
 # -- Keys that are computed: bins with uneven edges, buckets, fields of dates ----------------------
 
 
-def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group | Number:
+def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key | Number:
     """The key that an expression is, or the column that it is nothing but."""
     if _labelled(node):
-        return _labels(tree, node, scope)
+        computed = _labels(tree, node, scope)
+        return Group(computed.name, len(computed.labels))
     amount = read_value(tree, node, scope)
     floored = _plain_bin(amount, scope.schema)
     if floored is not None:
@@ -503,8 +496,7 @@ def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group |
             type="number on a grid of its own",
             advice=f"Write FLOOR({text}), or FLOOR(({text}) / 0.1) * 0.1 and the like",
         )
-    low, high = int(column.low / column.grid), int(column.high / column.grid)
-    return Bin(column.name, 1, low, high - low + 1)
+    return every_value(column)
 
 
 def is_computed_key(node: exp.Expr) -> bool:
@@ -522,12 +514,11 @@ def _plain_bin(amount: Amount, table: Table) -> Bin | None:
     column = table.column(formula.of.column)
     if not isinstance(column, Number) or column.grid * formula.divisor != amount.grid:
         return None
-    ends = (int(end / column.grid) // formula.divisor for end in (column.low, column.high))
-    first, last = ends
+    first, last = (int(end / column.grid) // formula.divisor for end in (column.low, column.high))
     return Bin(column.name, formula.divisor, first, last - first + 1)
 
 
-def _labelled(node: exp.Expr) -> bool:
+def _labelled(node: exp.Expr | None) -> TypeGuard[exp.Expr]:
     """Whether it is a name: DAYNAME, MONTHNAME, or a CASE that chooses between constants; NULL
     after ELSE is the same as no ELSE."""
     if type(node) is not exp.Case:
@@ -542,7 +533,7 @@ def _labelled(node: exp.Expr) -> bool:
     )
 
 
-def _field_names(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
+def _field_names(tree: Tree, node: exp.Expr, scope: Scope) -> ComputedColumn:
     """DAYNAME or MONTHNAME."""
     word, part, names = _NAMED_FIELDS[type(node)]
     (this,) = tree.parts(node, "this")
@@ -550,29 +541,31 @@ def _field_names(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
     assert isinstance(leaf, DateField)  # noqa: S101 - narrows the type
     name = f"[{word}({sql_name(leaf.column)})]"
     tree.computed[name] = ComputedColumn(name, Sum(-1, ((1, leaf),)), labels=names)
-    return Group(name, len(names))
+    return tree.computed[name]
 
 
-def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
+def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> ComputedColumn:
     if type(node) in _NAMED_FIELDS:
         return _field_names(tree, node, scope)
     cases, default = read_cases(tree, node, scope)
-    labels: dict[Label, int] = {}
-    made: list[tuple[Predicate, Label]] = []
-    for when, then in cases:
-        made.append((when, _label(tree, then)))
-        labels.setdefault(made[-1][1], len(labels))
-    last = None if default is None else _label(tree, default)
-    if last is not None:
-        labels.setdefault(last, len(labels))
-    if len({type(label) for label in labels}) > 1:
+    made = [(when, _label(tree, then)) for when, then in cases]
+    return labelled(tree, scope, made, None if default is None else _label(tree, default))
+
+
+def labelled(
+    tree: Tree, scope: Scope, cases: Sequence[tuple[Predicate, Label]], last: Label | None = None
+) -> ComputedColumn:
+    """The computed column that chooses between labels, by their numbers."""
+    every = [*(label for _, label in cases), *([] if last is None else [last])]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(every))}
+    if len({type(label) for label in numbers}) > 1:
         raise refuse("ask.case-mixes-types")
-    chosen = tuple((when, Sum(labels[label])) for when, label in made)
-    formula = Choice(chosen, None if last is None else Sum(labels[last]))
+    chosen = tuple((when, Sum(numbers[label])) for when, label in cases)
+    formula = Choice(chosen, None if last is None else Sum(numbers[last]))
     check_parts(tree, formula)
-    name = labelled_name(tree, scope, made, last)
-    tree.computed[name] = ComputedColumn(name, formula, labels=tuple(labels))
-    return Group(name, len(labels))
+    name = labelled_name(tree, scope, cases, last)
+    tree.computed[name] = ComputedColumn(name, formula, labels=tuple(numbers))
+    return tree.computed[name]
 
 
 def labelled_name(
@@ -584,22 +577,24 @@ def labelled_name(
     indices of labels, so that these are two columns.
     """
     table = visible(tree, scope)
-    texts = [f"WHEN {render_where(when, table)} THEN {_text(label)}" for when, label in cases]
-    texts += [] if last is None else [f"ELSE {_text(last)}"]
+    texts = [f"WHEN {render_where(when, table)} THEN {sql_label(label)}" for when, label in cases]
+    texts += [] if last is None else [f"ELSE {sql_label(last)}"]
     return f"[CASE {' '.join(texts)} END]"
 
 
-def labelled_column(tree: Tree, node: exp.Expr, scope: Scope) -> Category | None:
+def labelled_column(tree: Tree, node: exp.Expr | None, scope: Scope) -> Column | None:
     """The category of a CASE between texts, for a condition; None if it is none."""
     if not _labelled(node):
         return None
-    key = _labels(tree, node, scope)
-    labels = tree.computed[key.column].labels
-    if not all(isinstance(label, str) for label in labels):
+    computed = _labels(tree, node, scope)
+    if not all(isinstance(label, str) for label in computed.labels):
         return None
-    words = tuple(map(str, labels))
-    column = Category(name=key.column, role="other", taxonomy=Taxonomy.flat(words), stated=words)
-    tree.columns[key.column] = column
+    return category(tree, computed, scope)
+
+
+def category(tree: Tree, computed: ComputedColumn, scope: Scope) -> Column:
+    """The category whose values are the labels."""
+    column = tree.columns[computed.name] = column_of(computed, scope.schema)
     return column
 
 
@@ -608,9 +603,3 @@ def _label(tree: Tree, node: exp.Expr) -> Label:
     if isinstance(value, str | bool | Fraction) and value != "":
         return value
     raise refuse("ask.case-mixes-types")
-
-
-def _text(label: Label) -> str:
-    if isinstance(label, bool):
-        return str(label).upper()
-    return sql_text(label) if isinstance(label, str) else sql_number(label)

@@ -22,13 +22,14 @@ from ..question import (
     KeyOutput,
     Order,
     Output,
+    Over,
     Persons,
     Question,
     seen_by,
     with_columns,
 )
 from .aggregate import needs_parentheses
-from .constant import sql_name, sql_number, sql_text, sql_value
+from .constant import sql_label, sql_name, sql_number, sql_value
 from .logic import render_where
 from .output import SECONDS_PER_DAY
 
@@ -53,8 +54,12 @@ def render(question: Question | GroupingSets, schema: Schema) -> str:
     schema = seen_by(question, schema)
     keys = [_key(key, schema) for key in question.keys]
     columns = {output.alias: _output(output, keys, schema) for output in question.outputs}
+    selected = (
+        text if text == sql_name(alias) else f"{text} AS {sql_name(alias)}"
+        for alias, text in columns.items()
+    )
     clauses = [
-        "SELECT " + ", ".join(_named(text, alias) for alias, text in columns.items()),
+        f"SELECT {', '.join(selected)}",
         f"FROM {source}",
     ]
     if question.where is not None:
@@ -80,7 +85,7 @@ def _output(output: KeyOutput | Output | GroupingOutput, keys: list[str], schema
         return keys[output.key]
     if isinstance(output, GroupingOutput):
         return f"GROUPING({', '.join(keys[place] for place in output.keys)})"
-    return _expression(output.expression, schema.unit)
+    return _expression(output.expression, schema)
 
 
 _FUNCTIONS = {"total": "SUM", "least": "MIN", "largest": "MAX", "mean": "AVG"}
@@ -106,10 +111,6 @@ def _order(order: Order, aliases: list[str]) -> str:
     return name + " DESC" * order.descending
 
 
-def _named(text: str, alias: str) -> str:
-    return text if text == sql_name(alias) else f"{text} AS {sql_name(alias)}"
-
-
 def _key(key: Key, schema: Table) -> str:
     name, column = _column(key.column), schema.column(key.column)
     if key.column.startswith(COMPUTED):
@@ -121,23 +122,48 @@ def _key(key: Key, schema: Table) -> str:
     return name
 
 
-def _expression(expression: Expression, unit: str) -> str:
+def _expression(expression: Expression, schema: Schema) -> str:
     if isinstance(expression, Aggregate):
-        return _aggregate(expression, unit)
+        return _aggregate(expression, schema.unit)
+    if isinstance(expression, Over):
+        return _window(expression, schema)
     if isinstance(expression, Constant):
         return sql_number(expression.value)
     if isinstance(expression, Applied):
-        inside, number = _expression(expression.of, unit), sql_number(expression.number)
+        inside, number = _expression(expression.of, schema), sql_number(expression.number)
         return f"{expression.function.upper()}({inside}, {number})"
-    right = _expression(expression.right, unit)
+    right = _expression(expression.right, schema)
     if isinstance(expression.right, Arithmetic) or right.startswith("-"):
         right = f"({right})"
     if expression.operator == "-" and expression.left == _ZERO:
         return f"-{right}"
-    left = _expression(expression.left, unit)
+    left = _expression(expression.left, schema)
     if needs_parentheses(expression, expression.left) or left.startswith("-"):
         left = f"({left})"
     return f"{left} {expression.operator} {right}"
+
+
+def _window(over: Over, schema: Schema) -> str:
+    arguments = [] if over.of is None else [_expression(over.of, schema)]
+    if over.offset != 1:
+        arguments.append(str(over.offset))
+    clauses = []
+    if over.by:
+        clauses.append(f"PARTITION BY {', '.join(_key(key, schema) for key in over.by)}")
+    if over.order:
+        sorting = (
+            (_expression(one, schema) if isinstance(one, Expression) else _key(one, schema))
+            + " DESC" * descending
+            for one, descending in over.order
+        )
+        clauses.append(f"ORDER BY {', '.join(sorting)}")
+    if over.rows is not None:
+        before, after = (
+            "CURRENT ROW" if count == 0 else f"{'UNBOUNDED' if count is None else count} {side}"
+            for count, side in zip(over.rows, ("PRECEDING", "FOLLOWING"), strict=True)
+        )
+        clauses.append(f"ROWS BETWEEN {before} AND {after}")
+    return f"{over.function.upper()}({', '.join(arguments)}) OVER ({' '.join(clauses)})"
 
 
 def _aggregate(aggregate: Aggregate, unit: str) -> str:
@@ -159,25 +185,16 @@ def _column(name: str) -> str:
 def _comparison(
     part: Comparison, columns: dict[str, str], question: Question | GroupingSets, schema: Table
 ) -> str:
-    value = part.value
-    if isinstance(value, bool):
-        text = str(value).upper()
-    elif isinstance(value, str):
-        text = sql_text(value)
-    else:
-        text = _moment(part.alias, value, question, schema) or sql_number(value)
+    text = _moment(part, question, schema) or sql_label(part.value)
     return f"{columns[part.alias]} {part.operator} {text}"
 
 
-def _moment(
-    alias: str, value: Fraction, question: Question | GroupingSets, schema: Table
-) -> str | None:
-    for output in question.outputs:
-        if output.alias == alias and isinstance(output, KeyOutput):
-            key = question.keys[output.key]
-            column = schema.column(key.column)
-            if isinstance(column, Date | Datetime):
-                whole_days = isinstance(key, Calendar) and key.part != "hour"
-                in_days = whole_days and isinstance(column, Datetime)
-                return sql_value(column, value * SECONDS_PER_DAY if in_days else value)
-    return None
+def _moment(part: Comparison, question: Question | GroupingSets, schema: Table) -> str | None:
+    keys = {o.alias: question.keys[o.key] for o in question.outputs if isinstance(o, KeyOutput)}
+    key, value = keys.get(part.alias), part.value
+    column = None if key is None else schema.column(key.column)
+    if not isinstance(column, Date | Datetime) or not isinstance(value, Fraction):
+        return None
+    whole_days = isinstance(key, Calendar) and key.part != "hour"
+    in_days = whole_days and isinstance(column, Datetime)
+    return sql_value(column, value * SECONDS_PER_DAY if in_days else value)

@@ -12,12 +12,11 @@ import numpy as np
 
 from ...arguments import Number, exact, fraction_of_one
 from ...errors import refuse
+from ...noise.laplace_sum_tail import LaplaceCombination, Reals
 from ...text import plain, readable, shortly
 from ..aggregates.reading import SHOWN_LEVEL, Noisy
 from ..cells import cell_labels
 from ..question import Output
-from .laplace_sum_tail import LaplaceCombination
-from .level import Reals
 from .measured_quantity import FINE
 from .required_quantities import Components, Estimated, EstimatedMean, combination_of
 

@@ -19,7 +19,7 @@ from ...schema.table import RECORD
 from ..aggregates.strategy import Draw, Rows, Strategy, sizes, split
 from ..plan.plan import Candidate, Plan
 from ..plan.planner import build_plan, make_plan
-from ..plan.truncation import row_limit
+from ..plan.truncation import row_limit, unit_limit
 from ..question import Aggregate, Question
 from .measured_quantity import Block, Quantity
 from .required_quantities import Components, Need, reading
@@ -178,7 +178,8 @@ def estimated_plans(
             chosen=chosen,
             measures=(),
         )
-        plans[number] = replace(plan, request=request, limits=limits)
+        own_limits = (*limits, *unit_limit(question, schema))
+        plans[number] = replace(plan, request=request, limits=own_limits)
     return plans, where
 
 

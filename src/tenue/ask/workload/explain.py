@@ -15,15 +15,17 @@ from ...arguments import above_zero, fraction_of_one
 from ...errors import refuse
 from ...mechanism.additive_noise import Error
 from ...noise.criterion import VARIANCE
+from ...noise.laplace_sum_tail import Reals
 from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
 from ...text import exactly, html_table, notes, sentence, shortly, text_table
 from ..aggregates.reading import SHOWN_LEVEL
 from ..aggregates.strategy import sizes
+from ..plan.plan import Plan
 from ..plan.planner import LARGEST
 from ..plan.truncation import NOT_COVERED
-from ..question import GroupingSets
-from .level import Reals
+from ..possible import warnings_of
+from ..question import GroupingSets, Output
 from .plan import Workload, WorkloadWay
 
 _SHOWN = 20
@@ -160,10 +162,25 @@ class WorkloadPlan:
                 f'With minimise "mean" the mean error would be {_times(self.least.mean)} '
                 f"({self.least.name}), and the largest {_times(self.least.worst)}."
             )
-        limits = dict.fromkeys(limit.words for plan in self.workload.plans for limit in plan.limits)
+        limits = self._limits
+        for plan in self.workload.plans[:_SHOWN]:
+            remarks += self._warnings(plan)
         if limits:
             remarks.append(sentence(f"{', and '.join(limits)}; {NOT_COVERED}."))
         return remarks
+
+    @property
+    def _limits(self) -> tuple[str, ...]:
+        limits = (limit.words for plan in self.workload.plans for limit in plan.limits)
+        return tuple(dict.fromkeys(limits))
+
+    def _warnings(self, plan: Plan) -> tuple[str, ...]:
+        outputs = [output for output in plan.question.outputs if isinstance(output, Output)]
+        expected = [
+            reading.expect(output.alias, plan.parts, self.schema.rows)
+            for output, reading in zip(outputs, plan.readings, strict=True)
+        ]
+        return warnings_of(plan.question, self.schema, expected, self.epsilon)
 
     def _head(self) -> str:
         facts = f"neighbours {self.schema.neighbours}, unit {self.schema.unit}"
@@ -191,6 +208,7 @@ class WorkloadPlan:
             "chosen": self.chosen.name,
             "least": self.least.name,
             "saved": self.workload.saved,
+            "limits": list(self._limits),
             "ways": [
                 {
                     "way": way.name,

@@ -30,7 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from .level import PLACES, SPARE, Level, Places, Reals, Runs, length, relative, residuals, whole
+from ...noise.laplace_sum_tail import SPARE, Reals, relative
+from .level import PLACES, Level, Places, Runs, length, residuals, whole
 
 _PART = 2048
 _NOTHING = 1e-11

@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Reals = NDArray[np.float64]
+from ...noise.laplace_sum_tail import SPARE, Reals
+
 Places = NDArray[np.int64]
 
 _EXACT = 2.0**62
@@ -104,15 +105,8 @@ def whole_array(values: Sequence[int]) -> NDArray[Any]:
 
 # -- rounding errors of floats ---------------------------------------------------------------------
 
-UNIT = 2.0**-53
-SPARE = 1.01
 PLACES = 40
 """Estimates are whole multiples of 2⁻⁴⁰ where residuals are computed."""
-
-
-def relative(operations: int) -> float:
-    """The error after so many operations, relative to the sizes of the summands."""
-    return SPARE * operations * UNIT
 
 
 def whole(values: Reals) -> list[int]:

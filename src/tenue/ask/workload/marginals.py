@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from ...noise.laplace_sum_tail import SPARE, Reals, relative
 from .least_squares import Estimator
-from .level import SPARE, Places, Reals, length, relative, residuals, whole_array
+from .level import Places, length, residuals, whole_array
 from .range_strategies import descend
 from .strategy import BlockStrategy
 

@@ -32,13 +32,13 @@ import numpy as np
 from ...engine.request import Measure
 from ...errors import Fault, refuse
 from ...noise.discrete_laplace import DiscreteLaplace
+from ...noise.laplace_sum_tail import MOST_RATE, SPARE, LaplaceCombination, Reals
 from ...noise.source import Source
 from ...privacy.loss import EpsilonDelta
 from ...text import exactly
 from .grid import Slice
-from .laplace_sum_tail import MOST_RATE, LaplaceCombination
 from .least_squares import Estimator
-from .level import PLACES, SPARE, Places, Reals, Runs, whole
+from .level import PLACES, Places, Runs, whole
 from .marginals import TableRows
 from .strategy import BlockStrategy, PricedStrategy
 

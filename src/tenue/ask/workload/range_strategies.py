@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from ...noise.laplace_sum_tail import Reals
 from .least_squares import Estimator, least_squares
-from .level import Level, Places, Reals, Runs
+from .level import Level, Places, Runs
 
 Errors = Callable[[Reals], tuple[Reals, Callable[[Reals], Reals]]]
 """Given the prices of levels: the error of each answer relative to the allowed one, and for weights

@@ -17,13 +17,13 @@ from functools import lru_cache
 import numpy as np
 
 from ...mechanism.additive_noise import Error, Term
+from ...noise.laplace_sum_tail import LaplaceCombination, Reals, relative
 from ...schema import Number, Schema
 from ..aggregates.mean import PairMean
 from ..aggregates.reading import Interval, Linear, Noisy, Parts, Reading
 from ..question import Aggregate, Question
 from .grid import Slice
-from .laplace_sum_tail import LaplaceCombination
-from .level import Places, Reals, relative
+from .level import Places
 from .measured_quantity import FINE, Block, Quantity
 
 _CLOSE = 2.0**-24
@@ -194,7 +194,7 @@ def is_linear(question: Question) -> bool:
     One value of each person is not linear in rows, because it is clipped to its bounds.
     """
     aggregates = question.aggregates()
-    if not aggregates or question.persons is not None:
+    if not aggregates or question.persons is not None or question.windows:
         return False
     plain = [a for a in aggregates if a == Aggregate(a.kind, a.column)]
     return len(plain) == len(aggregates) and {a.kind for a in plain} <= {"count", "sum", "avg"}

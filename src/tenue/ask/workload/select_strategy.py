@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ...noise.laplace_sum_tail import Reals
 from ...privacy.loss import NOTHING, EpsilonDelta
 from ..aggregates.strategy import SAME
 from ..question import Aggregate, Question
 from .grid import Atoms, Grid, atoms_of, with_outside
-from .level import Level, Reals, Runs
+from .level import Level, Runs
 from .marginals import Marginals, TableRows, TableStrategy, choose_marginals
 from .measured_quantity import Block, Quantity, make_block, swap_of
 from .range_strategies import Weighted, grouped, lines, sampled

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...schema import Table
 from ..contract import Engine
-from ..finding import Finding
-from ..registry import Backend, Load
+from ..registry import Backend, Finding, Load
 from ..source.location import Database, Files, Frame, Local, Relation, names_of, paths_of
 
 if TYPE_CHECKING:

@@ -192,7 +192,7 @@ class DuckDB(Relational[Store]):
         from .validate import validate
 
         def read(store: Store) -> Validated:
-            facts = validate(self._table, store.readable, store.run)
+            facts = validate(self._table, store.readable, store.run, self._optional_unit)
             _check_unchanged(self._watched, store.readable)
             return facts
 

@@ -30,10 +30,12 @@ MARKS = (
 )
 """The usual missing-value markers; no other text of a row enters a draft."""
 
-_MOST_CATEGORIES = 200
+MOST_CATEGORIES = 200
+"""A column with more different texts is no category that its holder could list."""
 LOOKED_AT = 1_000_000
 """How many rows are read for a description."""
-_MANY = 100  # so many different values, and none twice, are names
+_MANY = 100  # so many values, and nearly none of them twice, are names
+_TEXTS, _NUMBERS = 90, 99  # per cent that are different; of numbers more, for amounts repeat seldom
 _SPREAD = 10  # whole numbers that are names are consecutive, with gaps,
 _DIGITS = 8  # or all have the same number of digits, at least so many
 _WHOLE, _DAY = r"[+-]?(0|[1-9][0-9]*)", r"[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}"
@@ -45,6 +47,8 @@ class Described:
 
     marks: those of `MARKS` that occur in it, where it is text.
     bounds, categories: of the values in the rows, only on request.
+    many: whether it has too many different texts to list them as categories, and was therefore
+        taken for an identifier.
     """
 
     name: str
@@ -53,6 +57,7 @@ class Described:
     marks: tuple[str, ...] = ()
     bounds: tuple[Any, Any] | None = None
     categories: tuple[str, ...] | None = None
+    many: bool = False
 
 
 def describe(found: Source, *, values: bool = False) -> list[Described]:
@@ -131,6 +136,8 @@ def _column(looked: Any, every: Any | None, name: str, kind: str) -> Described:
         stored = _guessed(column)
     if _is_name(column, name, stored):
         return Described(name, "identifier", marks=marks)
+    if isinstance(stored, Text) and len(_different(column)) > MOST_CATEGORIES:
+        return Described(name, "identifier", marks=marks, many=True)
     whole = None if every is None else _without(_values(every, name, kind), marks)
     if isinstance(stored, Truth):
         return Described(name, "boolean", marks=marks)
@@ -141,10 +148,16 @@ def _column(looked: Any, every: Any | None, name: str, kind: str) -> Described:
         return Described(name, time, whole=integer, marks=marks, bounds=bounds)
     categories = None
     if whole is not None:
-        found = whole.aggregate("v", "v").filter("v IS NOT NULL").limit(_MOST_CATEGORIES + 1)
-        words = sorted(str(row[0]) for row in found.fetchall())
-        categories = tuple(words) if len(words) <= _MOST_CATEGORIES else None
+        words = sorted(str(row[0]) for row in _different(whole))
+        categories = tuple(words) if len(words) <= MOST_CATEGORIES else None
     return Described(name, "category", marks=marks, categories=categories)
+
+
+def _different(column: Any) -> list[tuple[Any, ...]]:
+    """Its different values, one more than categories can be at most."""
+    found = column.aggregate("v", "v").filter("v IS NOT NULL").limit(MOST_CATEGORIES + 1)
+    values: list[tuple[Any, ...]] = found.fetchall()
+    return values
 
 
 def _values(table: Any, name: str, kind: str) -> Any:
@@ -193,7 +206,7 @@ def _is_name(column: Any, name: str, stored: Storage) -> bool:
     ((every, different, far, short, long),) = looked.aggregate(
         f"count(*), count(DISTINCT w), {spread}"
     ).fetchall()
-    if every < _MANY or every != different:
+    if every < _MANY or 100 * different < (_NUMBERS if whole else _TEXTS) * every:
         return False
     # amounts of money may never repeat either, but are neither close together nor equally long
     return not whole or far <= _SPREAD * every or (short == long and short >= _DIGITS)

@@ -176,14 +176,14 @@ def _stated(path: Path, name: str, kind: str, group: str | None) -> str:
     return f"SELECT {chosen} FROM {source} GROUP BY 1"  # noqa: S608
 
 
-def validate(table: Stored, readable: Readable, run: Run) -> Validated:
+def validate(table: Stored, readable: Readable, run: Run, unit: str | None = None) -> Validated:
     """Reads every row of every declared column once; refused if one cannot be read.
 
-    `readable` has the files behind the table, if there are any.
+    `readable` has the files behind the table, if there are any; `unit` is as in `checks_of`.
     """
     with ThreadPoolExecutor(1) as beside:
         bytes_read = beside.submit(read_whole, readable.texts)
-        facts, error = _counted(table, run)
+        facts, error = _counted(table, run, unit)
         digest, rows = bytes_read.result()  # its refusal knows the line
     if facts is None:
         raise _refusal(table, readable, run, error)
@@ -194,11 +194,11 @@ def validate(table: Stored, readable: Readable, run: Run) -> Validated:
     return replace(facts, unreadable=dict(counts), digest=digest)
 
 
-def _counted(table: Stored, run: Run) -> tuple[Validated | None, str]:
+def _counted(table: Stored, run: Run, unit: str | None) -> tuple[Validated | None, str]:
     import duckdb
 
     logical = unfilled(table)
-    checks, read = checks_of(logical), []
+    checks, read = checks_of(logical, unit), []
     for held in logical.table.held.values():
         raw = logical.raw(held.column.name)
         read.append(f"strlen({raw})" if held.stored in (Text(), Written()) else raw)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-from ..finding import Finding
-from ..registry import Driven
+from ..registry import Driven, Finding
 from ..source.location import Server
 
 
 class _Postgres(Driven):
     claims = (Server,)
+    title = "PostgreSQL"
     room = __package__
     engine = "Postgres"
     driver = "psycopg"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import psycopg
 
 from ...errors import Refused, refuse
-from ..finding import Finding
+from ..registry import Finding
 from ..source.location import Server
 from ..storage import Storage
 from .dialect import POSTGRES, storage

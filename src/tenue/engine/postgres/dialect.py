@@ -20,6 +20,7 @@ from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Storage, Te
 _MICRO = timedelta(microseconds=1)
 _FIRST = datetime.min - datetime(1970, 1, 1)
 _CYCLE = timedelta(days=146097)  # 400 years
+_WHOLE_DIGITS, _DECIMALS = 400, 550  # beyond every double; both together less than LONGEST
 _FEW = 32  # up to this many words are compared one by one; more are looked up
 
 # the numbers that DuckDB reads, with spaces around and underscores between digits
@@ -59,12 +60,22 @@ class _Postgres(Dialect):
             name = f"NULLIF({name}, CAST('NaN' AS numeric))"
         if kind == DECIMAL:  # 1 and 1.00 are one number, and must be one text
             name = f"trim_scale({name})"
+        if kind == WRITTEN_DECIMAL:
+            # it has up to 131,072 digits before its point and 16,383 behind, and a text of so many
+            # is not read; what is cut off is beyond every bound, or decides no rounding
+            number = f"NULLIF({name}, CAST('NaN' AS numeric))"
+            far = f"1e{_WHOLE_DIGITS}"
+            near = f"CASE WHEN {number} > {far} THEN {far} WHEN {number} < -{far} THEN -{far}"
+            name = f"trim_scale(trunc({near} ELSE {number} END, {_DECIMALS}))"
         if isinstance(kind, Written) or (isinstance(kind, Text) and kind.type):
             return f"CAST({name} AS {self.text}) COLLATE {self.collation}"
         return name
 
     def seen(self, name: str, kind: Storage) -> str:
-        if isinstance(kind, Fixed) or kind == DECIMAL:
+        if kind == DECIMAL:
+            nan = f"{name} = CAST('NaN' AS numeric)"
+            return f"CASE WHEN {nan} THEN {self.number(math.nan)} ELSE {_double_of(name, self)} END"
+        if isinstance(kind, Fixed):
             return f"CAST({name} AS {self.double})"
         if isinstance(kind, Text):
             return f"CAST({name} AS {self.text}) COLLATE {self.collation}"
@@ -137,6 +148,17 @@ def _plain(word: str) -> str:
     return f"ltrim(replace({word}, '_', ''), '+')"
 
 
+def _double_of(exact: str, dialect: _Postgres) -> str:
+    """A decimal as a double; one beyond the range of doubles is infinite or 0, and no failure."""
+    low, high = (f"CAST('{sign}1.7976931348623157e308' AS numeric)" for sign in ("-", ""))
+    tiny, infinite = "CAST('4.94e-324' AS numeric)", dialect.number(math.inf)
+    return (
+        f"CASE WHEN {exact} > {high} THEN {infinite} WHEN {exact} < {low} THEN -{infinite} "
+        f"WHEN abs({exact}) < {tiny} THEN {dialect.number(0.0)} "
+        f"ELSE CAST({exact} AS {dialect.double}) END"
+    )
+
+
 def _read_double(text: str, dialect: _Postgres) -> str:
     """A text as a double: through a decimal that is clamped first, for an exponent may be beyond
     both.
@@ -146,14 +168,7 @@ def _read_double(text: str, dialect: _Postgres) -> str:
     shape, infinite = dialect.trimmed(text), dialect.number(math.inf)
     word = _plain(shape)
     exact = f"CAST({word} AS numeric)"
-    # a decimal of so many digits, clamped to the range of doubles
-    low, high = (f"CAST('{sign}1.7976931348623157e308' AS numeric)" for sign in ("-", ""))
-    tiny = "CAST('4.94e-324' AS numeric)"
-    clamped = (
-        f"CASE WHEN {exact} > {high} THEN {infinite} WHEN {exact} < {low} THEN -{infinite} "
-        f"WHEN abs({exact}) < {tiny} THEN {dialect.number(0.0)} "
-        f"ELSE CAST({exact} AS {dialect.double}) END"
-    )
+    clamped = _double_of(exact, dialect)
     negative = f"CASE WHEN {word} ~ '^[+]?-' THEN -{infinite} ELSE {infinite} END"
     zero = f"{word} ~ '^[+-]*[0.]*([eE]|$)'"
     return (
@@ -221,6 +236,7 @@ POSTGRES = _Postgres(
 )
 
 DECIMAL = Text("numeric")
+WRITTEN_DECIMAL = Written(DECIMAL.type)
 """Decimals of any number of digits, or infinite: their text is read as a number."""
 _BITS = {"smallint": 16, "integer": 32, "bigint": 64}
 _DECIMAL = re.compile(r"numeric\((\d+),(-?\d+)\)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -24,7 +25,7 @@ from ..sql.row_checks import Types, checks_of, unfilled
 from ..sql_engine import Relational, held_as, how_read, stored_columns
 from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Truth, Written
 from .catalogue import Excess, Found, excess_of, find_readable, find_table
-from .dialect import POSTGRES, ZONED
+from .dialect import DECIMAL, POSTGRES, WRITTEN_DECIMAL, ZONED
 from .session import ServerSession, Snapshot
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class Postgres(Relational[Snapshot]):
         schema: what is declared about the table.
     """
 
+    title = "PostgreSQL"
     _session: ServerSession | None
 
     def __init__(self, source: Server, schema: Table) -> None:
@@ -147,7 +149,7 @@ class Postgres(Relational[Snapshot]):
         """Reads every row once, in the way in which every question reads them."""
         digest = "" if self.files is None else self.files.digest()
         logical = unfilled(self._table)
-        checks = checks_of(logical)
+        checks = checks_of(logical, self._optional_unit)
         # each value is read, though it needs no check: a view may fail to compute it
         read = [f"COUNT({logical.raw(held.column.name)})" for held in logical.table.held.values()]
         sql = logical.select([*checks.chosen(), *read])
@@ -214,4 +216,6 @@ def _held(column: Column, table: Found) -> Held:
             own = POSTGRES.quoted(name)
             facts = {"column": own, "table": table.sql, "role": table.role}
             raise refuse("engine.missing-column-grant", **facts)
-    return held_as(column, table.columns, POSTGRES.words)
+    held = held_as(column, table.columns, POSTGRES.words)
+    decimal = held.stored == Written() and dict(table.columns)[held.name] == DECIMAL
+    return replace(held, stored=WRITTEN_DECIMAL) if decimal else held

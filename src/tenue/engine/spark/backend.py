@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from ..finding import Finding
-from ..registry import Driven
+from ..registry import Driven, Finding
 from ..source.location import Cluster, Distributed, InSpark
+from ..waiting import waiting
 
 
 class _Spark(Driven):
     claims = (Cluster, Distributed)
+    title = "Spark"
     room = __package__
     engine = "Spark"
     driver = "pyspark"
@@ -28,7 +29,9 @@ class _Spark(Driven):
             yield Finding("driver", "missing", "The package pyspark is not installed", install)
             return
         yield Finding("driver", "fine", f"pyspark {version('pyspark')}")
-        yield from examine(source)
+        with waiting(self.title):
+            found = list(examine(source))
+        yield from found
 
 
 BACKEND = _Spark()

@@ -12,14 +12,13 @@ from ...noise.keyed_stream import fresh_key
 from ...noise.source import SYSTEM
 from ...schema import Identifier, Table
 from ...schema.table import RECORD
-from ..contract import FAULT, KeptThere, Numbers, Validated
+from ..contract import CHANGED, FAULT, KeptThere, Numbers, Profiles, Validated
 from ..contribution_bounds.measure import Place
 from ..contribution_bounds.rows_by_unit import Reader, UnitRows, limits
 from ..duckdb.profile import LOOKED_AT, Described, describe_arrow
-from ..finding import Finding
 from ..fingerprint import InServer, Watched
-from ..registry import Load
-from ..request import People
+from ..registry import Finding, Load
+from ..request import People, RankRequest
 from ..scratch import Scratch
 from ..source import count_queries
 from ..source.count_queries import Cell, Tally
@@ -220,6 +219,7 @@ class Spark(Relational[ClusterSession]):
     """
 
     reopens = False  # the gateway to the JVM is the process's own
+    title = "Spark"
     _session: ClusterSession | None
 
     def __init__(self, source: InSpark, schema: Table) -> None:
@@ -253,9 +253,19 @@ class Spark(Relational[ClusterSession]):
             raise refuse("engine.spark-workers-lack-numpy")
         digest = "" if self.files is None else self.files.digest()
         logical = unfilled(self._table)
-        checks = checks_of(logical)
+        checks = checks_of(logical, self._optional_unit)
         sql = logical.select(checks.chosen())
         return self._within(lambda session: checks.validated(session.run(sql)[0], digest))
+
+    def ranks(self, request: RankRequest) -> Profiles:
+        """As `Engine`. One statement reads the rows twice, and Spark takes no snapshot of files: if
+        they were written meanwhile, the result may belong to neither state, and is a fault."""
+        session = None if isinstance(self.files, Watched) else self._session  # those are watched
+        before = None if session is None else session.files()
+        found = super().ranks(request)
+        if session is not None and session.files() != before:
+            raise EngineFault(CHANGED)
+        return found
 
     @contextmanager
     def keep(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ...errors import Refused, refuse
 from ..scratch import Scratch
@@ -192,6 +192,17 @@ class ClusterSession:
             kinds = [f"{one.name} {one.dataType.simpleString()}" for one in found.schema]
             return "\n".join([self._source.address, *self._source.table, self._source.path, *kinds])
         return ""
+
+    def files(self) -> frozenset[tuple[Any, ...]]:
+        """The files behind the table as they are now: name, size and time of writing of each. None
+        if it has no files, or they cannot be listed."""
+        with quiet(), suppress(Exception), watched(self._spark, FREE):
+            names = [unquote(name) for name in self.frame.inputFiles()]
+            listed = self._spark.read.format("binaryFile").load(names) if names else None
+            if listed is not None:  # their content is not read
+                found = listed.select("path", "length", "modificationTime").collect()
+                return frozenset(tuple(row) for row in found)
+        return frozenset()
 
     def named(self, frame: DataFrame) -> str:
         """A name for a data frame in statements, until `sweep`."""

@@ -33,17 +33,18 @@ class Statements(Protocol):
 
 @dataclass(frozen=True)
 class Checks:
-    """The SQL of each count of a validation, by column."""
+    """The SQL of each count of a validation, by column; `nobodys` counts rows without a unit."""
 
     unreadable: Mapping[str, str]
     rounded: Mapping[str, str]
+    nobodys: str = "0"
 
     def chosen(self) -> list[str]:
-        return ["COUNT(*)", *self.unreadable.values(), *self.rounded.values()]
+        return ["COUNT(*)", self.nobodys, *self.unreadable.values(), *self.rounded.values()]
 
     def validated(self, row: Sequence[int | None], digest: str = "") -> Validated:
         """The facts in the row of `chosen`, which may have further columns behind."""
-        rows, *counts = (int(count or 0) for count in row)
+        rows, nobodys, *counts = (int(count or 0) for count in row)
         unreadable = zip(self.unreadable, counts, strict=False)
         rounded = zip(self.rounded, counts[len(self.unreadable) :], strict=False)
         return Validated(
@@ -51,11 +52,15 @@ class Checks:
             {name: many for name, many in unreadable if many},
             {name: many for name, many in rounded if many},
             digest,
+            nobodys,
         )
 
 
-def checks_of(logical: Logical) -> Checks:
-    """The checks of a table in which missing values are not filled in."""
+def checks_of(logical: Logical, unit: str | None = None) -> Checks:
+    """The checks of a table in which missing values are not filled in.
+
+    unit: the column of the unit, if a row may lack it.
+    """
     unreadable, rounded = {}, {}
     for held in logical.table.held.values():
         column, raw = held.column, logical.raw(held.column.name)
@@ -64,7 +69,9 @@ def checks_of(logical: Logical) -> Checks:
             rounded[column.name] = count_where(fraction)
         if not _always_readable(column, held.stored):
             unreadable[column.name] = count_where(_unreadable(column, logical))
-    return Checks(unreadable, rounded)
+    if unit is None:
+        return Checks(unreadable, rounded)
+    return Checks(unreadable, rounded, count_where(f"{logical.unit(unit)} IS NULL"))
 
 
 Types = Callable[[Held], "pyarrow.DataType | None"]

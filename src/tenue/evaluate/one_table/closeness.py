@@ -94,6 +94,30 @@ def ratio(counts: Counts) -> Fraction | None:
     return max(Fraction(int(a), int(b)) for a, b in pairs.T)
 
 
+def gain(counts: Counts) -> tuple[Fraction, bool]:
+    """The largest relative gain (q - p) / p of a value's share q in a group over its share p in the
+    table, and whether every gain is also at most -ln p.
+
+    The first is the least beta for which groups have basic beta-likeness; both together mean
+    enhanced beta-likeness. 0 if all groups are distributed like the whole table.
+
+    Source
+        Cao and Karras 2012, definitions 2 and 3.
+    """
+    n = counts.rows
+    if n == 0 or not counts.filled.size:
+        return Fraction(0), True
+    inside = counts.times * n
+    outside = counts.totals[counts.value] * counts.sizes[counts.group]
+    gains = inside / outside - 1
+    near = np.flatnonzero(gains + 1 >= (gains.max() + 1) * _NEAR)
+    pairs = np.unique(np.stack([inside[near], outside[near]]), axis=1)
+    most = max(Fraction(int(a), int(b)) for a, b in pairs.T) - 1
+    limits = -np.log(counts.totals[counts.value] / n)
+    enhanced = bool(((inside <= outside) | (gains <= limits * _NEAR)).all())
+    return max(most, Fraction(0)), enhanced
+
+
 def _overtaken(below: Whole, shares: Whole, n: int) -> Whole:
     """How many cumulative counts are at most each of these numbers of rows, of n."""
     if n > 4 * shares.size + 1000:

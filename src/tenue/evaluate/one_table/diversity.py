@@ -8,6 +8,7 @@ depends on who has which value at least once, not on the number of rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from ..factorize import Codes, Real, Whole
 from .count import Counts, Groups, counted, grouped
 
 _NEAR = 1e-9
+MOST_VALUES = 64
+"""Recursive diversity is measured up to this l."""
 
 
 def distinct_values(counts: Counts) -> Whole:
@@ -55,6 +58,56 @@ def least_effective(counts: Counts, most: Whole) -> float:
     return float(effective_values(again, most)[near].min())
 
 
+def largest(above: Whole, below: Whole) -> Fraction:
+    """The largest of some quotients of whole numbers, exactly."""
+    found = above / below
+    near = np.flatnonzero(found >= found.max() * (1 - _NEAR))
+    pairs = np.unique(np.stack([above[near], below[near]]), axis=1)
+    return max(Fraction(int(a), int(b)) for a, b in pairs.T)
+
+
+def largest_share(counts: Counts, holders: Whole) -> Fraction:
+    """The least alpha for which groups are (alpha, k)-anonymous: the largest share of the units of
+    a group that have one and the same value. 1 for a group with missing values only.
+
+    Parameters
+        holders: the number of units of each group that have a value.
+
+    Source
+        Wong, Li, Fu and Wang 2006, for every value instead of one.
+    """
+    if counts.filled.size < counts.sizes.size:
+        return Fraction(1)
+    return largest(np.maximum.reduceat(counts.times, counts.starts), holders)
+
+
+def recursive_bounds(counts: Counts, holders: Whole) -> list[Fraction]:
+    """For l = 2, 3, … the largest quotient r_1 / (r_l + … + r_m) of a group, as long as all are
+    finite, where r_i is how many of its units have its i-th most frequent value.
+
+    Groups have recursive (c, l)-diversity exactly for every c above the one of l. Where a unit has
+    several values, the denominator is the number of units less r_1 + … + r_(l-1), below which the
+    number of units without these values never is: diversity is not overstated.
+
+    Parameters
+        holders: the number of units of each group that have a value.
+
+    Source
+        Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam 2007, definition 4.2.
+    """
+    if counts.filled.size < counts.sizes.size or not counts.filled.size:
+        return []
+    order = np.lexsort((-counts.times, counts.group))
+    times, starts = counts.times[order], counts.starts
+    most, rest, found = times[starts], holders.copy(), []
+    for taken in range(min(int(counts.distinct.min()), MOST_VALUES) - 1):
+        rest = rest - times[starts + taken]
+        if (rest <= 0).any():
+            break
+        found.append(largest(most, rest))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Holdings:
     """Who has which value: entry i is a person of a group with a value, each once.
@@ -67,6 +120,13 @@ class Holdings:
     groups: Groups
     values: Codes
     persons: Groups
+
+    @property
+    def holders(self) -> Whole:
+        """The number of persons of each group who have a value."""
+        group = np.zeros(self.persons.count, np.int64)
+        group[self.persons.labels] = self.groups.labels
+        return np.bincount(group, minlength=self.groups.count)
 
 
 def holdings(groups: Groups, values: Codes, unit: Codes) -> Holdings:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from ...arguments import checked_call, whole
 from ...errors import Refused
-from ...schema import Bounded, Column, Table
+from ...schema import Bounded, Category, Column, Table
 from ...text import shortly
 from ..check import schema_of
 from ..check_result import plain
@@ -29,8 +29,9 @@ from ..factorize import Real
 from ..one_table.interval_values import ends
 from ..rows import Rows, open_rows
 from .attributes import Attribute, Names, Numeric, paired
+from .bins import BINS as BINS
+from .bins import bins_of, bins_of_values
 
-BINS = 24
 MOST_WORDS = 12
 OTHERS, MISSING = "(others)", "(missing)"
 _ZERO = datetime.datetime(1970, 1, 1)
@@ -230,7 +231,8 @@ class Marginal:
     """The distribution of one column, over all rows.
 
     edges: the ends of bins; none for categories.
-    categories: the categories that are drawn; none for bins.
+    step: the width of the grid on which values lie; 0 if it is not known.
+    categories: the categories that are drawn, in their declared order; none for bins.
     after: the share of released rows in each bin or category.
     before: the same of the original, for its holder alone; None without an original, or if its
         values are of another kind.
@@ -247,12 +249,15 @@ class Marginal:
     time: bool = False
     missing: tuple[float, float | None] = (0.0, None)
     spread: bool = False
+    step: float = 0.0
 
     @property
     def words(self) -> tuple[str, ...]:
         """The categories, or the bins as text, which is formatted on demand."""
         bins = pairwise(self.edges)
-        return self.categories or tuple(_bin(low, high, self.time) for low, high in bins)
+        half = self.step / 2
+        ends = ((low + half, high - half) for low, high in bins)
+        return self.categories or tuple(_bin(low, high, self.time) for low, high in ends)
 
 
 def marginals(
@@ -310,7 +315,7 @@ def _marginal(after: Values, before: Values | None, column: Column | None) -> Ma
     if before is not None and (before.kind == "category") != (after.kind == "category"):
         before = None
     sides = [after] if before is None else [after, before]
-    return _of_words(sides) if after.kind == "category" else _of_numbers(sides)
+    return _of_words(sides, column) if after.kind == "category" else _of_numbers(sides, column)
 
 
 def _beside(
@@ -325,45 +330,45 @@ def _beside(
     )
 
 
-def _of_numbers(columns: Sequence[Values]) -> Marginal:
+def _of_numbers(columns: Sequence[Values], column: Column | None) -> Marginal:
     sides = [column.numbers() for column in columns]
     present = [side[~np.isnan(side)] for side in sides]
     time = columns[0].kind == "time"
-    edges = _edges(present, _DAY if time and columns[0].days else 1)
+    edges, step = _edges(present, column, time=time, days=columns[0].days)
     pairs = list(zip(present, sides, strict=True))
     shares = [tuple((np.histogram(some, edges)[0] / side.size).tolist()) for some, side in pairs]
     missing = [1 - some.size / side.size for some, side in pairs]
-    return _beside(shares, missing, name=columns[0].name, edges=tuple(edges.tolist()), time=time)
+    facts = {"edges": tuple(edges.tolist()), "time": time, "step": step}
+    return _beside(shares, missing, name=columns[0].name, **facts)
 
 
 def _of_intervals(name: str, column: Bounded, after: Spread, before: Spread | None) -> Marginal:
     sides = [after] if before is None else [after, before]
     low = min(side.low.min() for side in sides)
     high = max(side.high.max() for side in sides)
-    edges = np.linspace(low, high, BINS + 1)
+    edges, step = bins_of(column, float(low), float(high))
     shares, missing = [side.shares(edges) for side in sides], [side.missing for side in sides]
     ends, time = tuple(edges.tolist()), column.type != "number"
-    return _beside(shares, missing, name=name, edges=ends, time=time, spread=True)
+    return _beside(shares, missing, name=name, edges=ends, time=time, spread=True, step=step)
 
 
-def _edges(sides: Sequence[Real], step: float) -> Real:
-    """The ends of equal bins; one bin for each value, if these are few multiples of a step."""
+def _edges(
+    sides: Sequence[Real], column: Column | None, *, time: bool, days: bool
+) -> tuple[Real, float]:
+    """The ends of the bins of two sides, and the width of their grid."""
     values = np.concatenate(sides)
     if values.size == 0:
-        return np.array([0.0, 1.0])
-    low, high = float(values.min()), float(values.max())
-    steps = (high - low) / step
-    if steps < BINS and (values % step == low % step).all():
-        return np.arange(low - step / 2, high + step, step)
-    return np.linspace(low, high, BINS + 1) if high > low else np.array([low - 0.5, low + 0.5])
+        return np.array([0.0, 1.0]), 0.0
+    if isinstance(column, Bounded):
+        return bins_of(column, float(values.min()), float(values.max()))
+    return bins_of_values(values, _DAY if time and days else 1, time=time)
 
 
 def _bin(low: float, high: float, time: bool) -> str:
     if time:
-        return f"{moment(low)} to {moment(high)}"
-    middle = (low + high) / 2
-    if high - low == 1 and middle == int(middle):
-        return str(int(middle))
+        return moment(low) if low == high else f"{moment(low)} to {moment(high)}"
+    if low == high:
+        return shortly(low, 9)
     return f"{shortly(low, 4)} to {shortly(high, 4)}"
 
 
@@ -372,7 +377,8 @@ def moment(seconds: float) -> str:
     return (_ZERO + datetime.timedelta(seconds=seconds)).date().isoformat()
 
 
-def _of_words(columns: Sequence[Values]) -> Marginal:
+def _of_words(columns: Sequence[Values], column: Column | None) -> Marginal:
+    """The most frequent categories, in their declared order; by their frequency if undeclared."""
     sides = [word_shares(column) for column in columns]
     missing = [side.pop(None, 0.0) for side in sides]
     total: dict[str, float] = {}
@@ -382,6 +388,9 @@ def _of_words(columns: Sequence[Values]) -> Marginal:
     order = sorted(total, key=lambda word: (-total[word], word))
     most = order if len(order) <= MOST_WORDS else order[: MOST_WORDS - 1]
     rest = order[len(most) :]
+    if isinstance(column, Category):
+        place = {word: at for at, word in enumerate(column.categories)}
+        most = sorted(most, key=lambda word: place.get(word, len(place)))
     words = [*most, *([OTHERS] if rest else []), *([MISSING] if any(missing) else [])]
     shares = []
     for side, gone in zip(sides, missing, strict=True):

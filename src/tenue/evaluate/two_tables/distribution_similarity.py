@@ -23,6 +23,7 @@ from ...text import percent, shortly
 from ..check import schema_of
 from ..check_result import Printed
 from ..factorize import Real, Whole
+from .association import Association, association_of
 from .attributes import Attribute, Names, Numeric, paired
 from .distribution import Moved, moved, moved_as_json, total_variation
 from .information_loss import CorrelationDifference, correlation_of, standard
@@ -44,6 +45,7 @@ MOST_BOXED = 50_000
 BINS = 20
 """The number of bins, of equally many original rows, in which pairs of numbers are counted."""
 
+_BOXED = "The share of rows within a box of one to three columns is off by"
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -165,6 +167,7 @@ class Likeness(Printed):
     pairs: the total variation over the cells of two columns, averaged over all pairs; None with a
         single column. By pair in `by_pair`.
     correlation: how far correlations moved; None with fewer than two numeric columns.
+    association: how far the association of every two columns moved, whatever their types.
     boxes: the mean difference between the shares of rows in boxes of one to three columns.
     """
 
@@ -174,6 +177,7 @@ class Likeness(Printed):
     pairs: float | None
     by_pair: tuple[tuple[str, str, float], ...]
     correlation: CorrelationDifference | None
+    association: Association
     boxes: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -191,16 +195,15 @@ class Likeness(Printed):
             "correlation": None
             if self.correlation is None
             else {"mean": self.correlation.mean, "sd": self.correlation.sd},
+            "association": self.association.to_dict(),
             "boxes": self.boxes,
         }
 
     @property
     def in_short(self) -> str:
         """The loss in one sentence."""
-        return (
-            "The share of rows within a box of one to three columns is off by "
-            f"{percent(self.boxes)} on average."
-        )
+        off = f"shares of rows within boxes of columns are off by {percent(self.boxes)}"
+        return "; ".join([off, *self.association.brief])
 
     def __str__(self) -> str:
         lines = []
@@ -216,7 +219,7 @@ class Likeness(Printed):
             )
         if self.correlation is not None:
             lines.append(f"Correlations moved by {shortly(self.correlation.mean, 4)} on average.")
-        lines.append(self.in_short)
+        lines.append(f"{_BOXED} {percent(self.boxes)} on average.")
         width = max(len("column"), *(len(column.name) for column in self.columns))
         lines += ["", f"{'column':<{width}}  {'quantiles':>9} {'cumulated':>9} {'shares':>9}"]
         apart = dict(self.kolmogorov)
@@ -226,6 +229,8 @@ class Likeness(Printed):
             lines.append(f"{column.name:<{width}}  {shown}")
         lines.append("Changes, 0 is none: quantiles over the width of the domain, cumulated shares")
         lines.append("at their largest difference, shares by total variation.")
+        if self.association.pairs:
+            lines += ["", str(self.association)]
         return "\n".join(lines)
 
 
@@ -257,13 +262,15 @@ def likeness_of(attributes: Sequence[Attribute], bins: int = BINS) -> Likeness:
         (one.name, other.name, _apart(binned[i], binned[j]))
         for (i, one), (j, other) in combinations(enumerate(attributes), 2)
     )
+    correlation = correlation_of(list(attributes))
     return Likeness(
         columns=tuple(moved(attribute, bins) for attribute in attributes),
         kolmogorov=tuple((one.name, _kolmogorov(one.original, one.masked)) for one in numbers),
         sliced=_sliced(numbers) if numbers else None,
         pairs=float(np.mean([distance for *_, distance in far])) if far else None,
         by_pair=far,
-        correlation=correlation_of(list(attributes)),
+        correlation=correlation,
+        association=association_of(attributes, correlation),
         boxes=_boxes(binned),
     )
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...arguments import checked_call, exact
+from ...arguments import Number, checked_call, exact
 from ...errors import refuse
 from ..check import schema_of
 from ..factorize import Real
@@ -42,7 +42,7 @@ def sse_of(attribute: Attribute) -> float:
 
 
 @checked_call
-def within(original: object, masked: object, percent: object, columns: Names = None) -> float:
+def within(original: object, masked: object, percent: Number, columns: Names = None) -> float:
     """The share of numbers that lie within `percent` percent of the truth: 0 (safe) to 1.
 
     Numbers that are missing in the original do not count; those missing in the masked table are
@@ -67,7 +67,7 @@ def numbers_among(attributes: list[Attribute]) -> list[Numeric]:
     return [a for a in attributes if isinstance(a, Numeric) and not a.time]
 
 
-def within_of(attributes: list[Numeric], percent: object) -> float:
+def within_of(attributes: list[Numeric], percent: Number) -> float:
     """The share over all values of these attributes; 0 if there are none."""
     part = exact(percent, "percent")
     if part < 0:

@@ -11,12 +11,13 @@ from typing import TypeVar
 
 from ...errors import LedgerFault, Refused
 from .. import facts
-from ..contract import Ledger, Rows, closed
+from ..contract import Ledger, closed
 from ..facts import Entry
 from ..memory_store import Dictionaries
 from ..results import Verification
+from ..totals import Shelf
 from ..transactions.journal import Journal
-from ..verify import Anchor, inspect
+from ..verify import Anchor, inspect, new_secret
 
 T = TypeVar("T")
 _numbers = count(1)
@@ -44,9 +45,7 @@ class Memory(Ledger):
 
     @cached_property
     def _drawn_secret(self) -> bytes:
-        from ...noise.source import SYSTEM  # which loads numpy
-
-        return SYSTEM.words(4).tobytes()
+        return new_secret()
 
     def _secret(self) -> bytes:
         with self._turn:
@@ -66,7 +65,7 @@ class Memory(Ledger):
             self._rows.take(journal)
             return result
 
-    def _read(self, look: Callable[[Rows], T]) -> T:
+    def _read(self, look: Callable[[Shelf], T]) -> T:
         self._usable()
         with self._turn:
             return look(self._rows)
@@ -80,15 +79,6 @@ class Memory(Ledger):
         self._usable()
         with self._turn:
             return inspect(self._rows.lines(), self._rows.totals(), anchor)
-
-    def _hold_to(self, anchor: Anchor) -> None:
-        with self._turn:
-            entries = self._rows.entries
-            at = anchor.entries
-            link = facts.GENESIS if at == 0 else entries[at - 1][2] if at <= len(entries) else None
-            missed = anchor.missed_by(len(entries), link)
-        if missed:
-            raise LedgerFault(missed)
 
     def close(self) -> None:
         self._closed = True

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 from ...errors import LedgerFault, Refused
 from .. import facts
-from ..contract import Ledger, Rows, closed
+from ..contract import Ledger, closed
 from ..facts import Entry
 from ..results import Verification
+from ..totals import Shelf
 from ..transactions.journal import Journal
 from ..transactions.reserve import recover
 from ..transactions.writer import Request, Writer
@@ -93,13 +94,6 @@ def check_head(tables: Tables) -> None:
             raise LedgerFault("the ledger's last entry does not follow from the one before")
 
 
-def new_secret() -> bytes:
-    """A key for the seals of a new ledger."""
-    from ...noise.source import SYSTEM  # which loads numpy, for new ledgers only
-
-    return SYSTEM.words(4).tobytes()
-
-
 _PAGE = 1000
 
 
@@ -129,7 +123,7 @@ class Tabled(Ledger):
     def _write(self, work: Callable[[Journal], T]) -> T:
         return self._database.write(work)
 
-    def _read(self, look: Callable[[Rows], T]) -> T:
+    def _read(self, look: Callable[[Shelf], T]) -> T:
         return self._database.read(look)
 
     def _entries(self) -> Iterator[Entry]:
@@ -146,11 +140,3 @@ class Tabled(Ledger):
 
     def _inspect(self, anchor: Anchor | None) -> Verification:
         return self._database.inspect(anchor)
-
-    def _hold_to(self, anchor: Anchor) -> None:
-        def look(rows: Tables) -> str:
-            return anchor.missed_by(rows.head()[0], rows.link(anchor.entries))
-
-        missed = self._database.read(look)
-        if missed:
-            raise LedgerFault(missed)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from ...errors import LedgerFault
@@ -18,7 +17,7 @@ from ..transactions.journal import Journal
 
 T = TypeVar("T")
 
-_KEPT: dict[str, tuple[int, tuple[str, ...]]] = {
+KEPT: dict[str, tuple[int, tuple[str, ...]]] = {
     "dataset": (
         1,
         (
@@ -173,13 +172,18 @@ class Tables:
         )
         return [Ticket(*row) for row in rows.fetchall()]
 
-    def cached(self, cache: bytes) -> int | None:
-        settled: int | None = self._value(
-            "SELECT settled FROM ticket WHERE cache = ? AND outcome = 1"
-            " ORDER BY settled DESC LIMIT 1",
-            cache,
+    def text(self, sequence: int) -> str:
+        text = self._value("SELECT text FROM entry WHERE sequence = ?", sequence)
+        if text is None:
+            raise LedgerFault(f"entry {sequence} is missing")
+        return str(text)
+
+    def texts_with(self, part: str) -> list[tuple[int, str]]:
+        """The entries whose text contains this, which has no characters that LIKE reads."""
+        rows = self._run(
+            "SELECT sequence, text FROM entry WHERE text LIKE ? ORDER BY sequence", (f"%{part}%",)
         )
-        return settled
+        return [(int(sequence), str(text)) for sequence, text in rows.fetchall()]
 
     def reserved(self, sequence: int) -> Reserved:
         text = self._value("SELECT text FROM entry WHERE sequence = ?", sequence)
@@ -216,8 +220,14 @@ class Tables:
 
     def _keep(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         """Writes rows of running totals, replacing those of the same key."""
+        keys, columns = KEPT[table]
+        changed = ", ".join(f"{name} = excluded.{name}" for name in columns[keys:])
         if rows:
-            self._run_many(_kept(table), rows)
+            self._run_many(
+                f"INSERT INTO {table} VALUES ({_marks(len(columns))})"  # noqa: S608 - names are ours
+                f" ON CONFLICT ({', '.join(columns[:keys])}) DO UPDATE SET {changed}",
+                rows,
+            )
 
     def lines(self) -> Iterable[Line]:
         """Every entry beside the ticket it opened and the answer it stored."""
@@ -238,16 +248,6 @@ class Tables:
             "SELECT (SELECT COUNT(*) FROM ticket), (SELECT COUNT(*) FROM answer)"
         ).fetchone()
         return Stored(books, tickets, answers)
-
-
-@cache
-def _kept(table: str) -> str:
-    keys, columns = _KEPT[table]
-    changed = ", ".join(f"{name} = excluded.{name}" for name in columns[keys:])
-    return (
-        f"INSERT INTO {table} VALUES ({_marks(len(columns))})"  # noqa: S608 - names are ours
-        f" ON CONFLICT ({', '.join(columns[:keys])}) DO UPDATE SET {changed}"
-    )
 
 
 def _marks(many: int) -> str:

@@ -6,25 +6,11 @@ from collections.abc import Mapping
 
 from ...errors import refuse
 from ...privacy import Neighbours
-from ...privacy.loss import EpsilonDelta, decimal
+from ...privacy.loss import EpsilonDelta
+from ...text import exactly
+from .. import facts
 from ..composition import REPLACE
-from ..facts import (
-    CapChanged,
-    DataChanged,
-    DatasetOpened,
-    Fact,
-    IndividualCapped,
-    NeighboursChanged,
-    ProtocolChanged,
-    ReleaseRegistered,
-    ReleaseWithdrawn,
-    RowsReleased,
-    SchemaChanged,
-    SourceValidated,
-    UnitStated,
-    stored_caps,
-)
-from ..totals import EVERYONE, Source
+from ..totals import EVERYONE, Dataset, Source
 from .journal import Journal
 from .reserve import known_dataset
 
@@ -34,41 +20,43 @@ BY = " by "
 
 def open_dataset(
     journal: Journal,
-    wanted: DatasetOpened,
+    wanted: facts.DatasetOpened,
     individual: EpsilonDelta | None = None,
     protocol: str = "",
     unit: str = "",
-) -> tuple[Fact, ...]:
+    *,
+    dry: bool = False,
+) -> tuple[facts.Fact, ...]:
     """Opens a data set, or writes one fact for each thing that changed; spent stays spent.
 
-    Names that differ only in case are the same.
+    Names that differ only in case are the same. If `dry`, nothing is written.
     """
     folded = wanted.dataset.lower()
     name = next((n for n in journal.totals.shelf.datasets() if n.lower() == folded), wanted.dataset)
     held = journal.totals.dataset(name)
-    facts: list[Fact] = []
+    changes: list[facts.Fact] = []
     if held is None:
-        facts.append(wanted)
-    else:
-        if wanted.neighbours != held.neighbours:
-            facts.append(_neighbours_changed(journal, name, wanted.neighbours))
-        if wanted.caps != held.caps:
-            facts.append(CapChanged(dataset=name, **stored_caps(*wanted.caps)))
-        if wanted.schema_digest != held.schema_digest:
-            facts.append(SchemaChanged(dataset=name, schema_digest=wanted.schema_digest))
-        if wanted.data_version != held.data_version:
-            facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
-    if individual != (None if held is None else held.individual_budget):
-        facts.append(IndividualCapped.at(name, individual))
-    if unit and unit != ("" if held is None else held.unit):
-        if held is not None and held.unit:
+        changes.append(wanted)
+        held = Dataset.of(wanted)
+    if wanted.neighbours != held.neighbours:
+        changes.append(_neighbours_changed(journal, name, wanted.neighbours))
+    if wanted.caps != held.caps:
+        changes.append(facts.CapChanged(dataset=name, **facts.stored_caps(*wanted.caps)))
+    if wanted.schema_digest != held.schema_digest:
+        changes.append(facts.SchemaChanged(dataset=name, schema_digest=wanted.schema_digest))
+    if wanted.data_version != held.data_version:
+        changes.append(facts.DataChanged(dataset=name, data_version=wanted.data_version))
+    if individual != held.individual_budget:
+        changes.append(facts.IndividualCapped.at(name, individual))
+    if unit and unit != held.unit:
+        if held.unit:
             _refuse_another_unit(journal, name, held.unit, unit)
-        facts.append(UnitStated(dataset=name, unit=unit))
+        changes.append(facts.UnitStated(dataset=name, unit=unit))
     if protocol != journal.totals.protocol(name):
-        facts.append(ProtocolChanged(dataset=name, protocol=protocol))
-    for fact in facts:
+        changes.append(facts.ProtocolChanged(dataset=name, protocol=protocol))
+    for fact in () if dry else changes:
         journal.write(fact)
-    return tuple(facts)
+    return tuple(changes)
 
 
 def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) -> None:
@@ -76,24 +64,24 @@ def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) ->
     account = journal.totals.account(name, EVERYONE)
     same = before.partition(BY)[0] == unit.partition(BY)[0]
     if account.persons or (account.spent and not same):
-        spent = decimal(account.spent.epsilon)
+        spent = exactly(account.spent.epsilon)
         raise refuse("ledger.unit-changed", name=name, decimal=spent, before=before, unit=unit)
 
 
-def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> Fact:
+def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> facts.Fact:
     account = journal.totals.account(name, EVERYONE)
     if neighbours != REPLACE and account.spent:
-        raise refuse("ledger.neighbours-changed", name=name, decimal=decimal(account.spent.epsilon))
-    return NeighboursChanged(dataset=name, neighbours=neighbours)
+        raise refuse("ledger.neighbours-changed", name=name, decimal=exactly(account.spent.epsilon))
+    return facts.NeighboursChanged(dataset=name, neighbours=neighbours)
 
 
-def record_schema(journal: Journal, wanted: SchemaChanged) -> None:
+def record_schema(journal: Journal, wanted: facts.SchemaChanged) -> None:
     """Records under which schema a data set is published, unless it is on record."""
     if known_dataset(journal, wanted.dataset).schema_digest != wanted.schema_digest:
         journal.write(wanted)
 
 
-def record_validation(journal: Journal, wanted: SourceValidated) -> None:
+def record_validation(journal: Journal, wanted: facts.SourceValidated) -> None:
     """Records which files the holder opened, unless they are on record."""
     known_dataset(journal, wanted.dataset)
     new = Source(wanted.mark, wanted.reading, wanted.digest)
@@ -101,7 +89,7 @@ def record_validation(journal: Journal, wanted: SourceValidated) -> None:
         journal.write(wanted)
 
 
-def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased) -> int:
+def register_release(journal: Journal, wanted: facts.ReleaseRegistered | facts.RowsReleased) -> int:
     """Registers a release; a second one of the same data is refused unless overridden."""
     known_dataset(journal, wanted.dataset)
     earlier = journal.totals.releases_of(wanted.dataset)
@@ -110,14 +98,20 @@ def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased)
     if earlier and not wanted.override:
         last = max(earlier.values())
         raise refuse("ledger.dataset-released-before", earlier=last, dataset=wanted.dataset)
-    if isinstance(wanted, RowsReleased) and not wanted.override:
+    if isinstance(wanted, facts.RowsReleased) and not wanted.override:
         before = overlapped(wanted.marks, journal.totals.releases_of(EVERYONE))
         if before is not None:
             raise refuse("ledger.rows-registered-before", earlier=before, dataset=wanted.dataset)
     return journal.write(wanted)
 
 
-def withdraw_release(journal: Journal, wanted: ReleaseWithdrawn) -> None:
+def record_saved(journal: Journal, wanted: facts.ReleaseSaved) -> None:
+    """Records where the files of a release are."""
+    known_dataset(journal, wanted.dataset)
+    journal.write(wanted)
+
+
+def withdraw_release(journal: Journal, wanted: facts.ReleaseWithdrawn) -> None:
     """Records that a registered release was never published; another may then be registered."""
     known_dataset(journal, wanted.dataset)
     if wanted.release_digest in journal.totals.releases_of(wanted.dataset):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import NamedTuple
 
-from ..fork import InChild
+from ..fork import Forkable, watch
 
 PATIENCE = 600.0
 """Seconds to wait for the answer of a living process, before the question is refused."""
@@ -31,12 +31,12 @@ class Flight(NamedTuple):
     sequence: int
 
 
-class Flights:
+class Flights(Forkable):
     """The reservations in flight that this process opened or waits for."""
 
     def __init__(self) -> None:
-        self._begin_anew()
-        self._in_child = InChild(self._begin_anew)
+        self._after_fork_in_child()
+        watch(self)
 
     def opened(self, flight: Flight) -> None:
         """Records that the calling thread has reserved it."""
@@ -63,8 +63,8 @@ class Flights:
                 found = self._signals[flight] = threading.Event()
             return found
 
-    def _begin_anew(self) -> None:
-        """In a forked child: the parent's flights belong to another owner."""
+    def _after_fork_in_child(self) -> None:
+        """Begins anew: the parent's flights belong to another owner."""
         self._turn = threading.Lock()
         self._openers: dict[Flight, weakref.ref[threading.Thread]] = {}
         self._signals: weakref.WeakValueDictionary[Flight, threading.Event] = (

@@ -13,12 +13,13 @@ from fractions import Fraction
 
 from ...arguments import flag, whole
 from ...errors import OverBudget, Refused, refuse
-from ...privacy.loss import NOTHING, EpsilonDelta, decimal
+from ...privacy.loss import NOTHING, EpsilonDelta
+from ...text import exactly
 from ..canonical_text import given_text, readable
 from ..composition import Charge, Column
 from ..facts import Answered, Asked, Reserved, Returned, Unanswered
 from ..results import Reservation
-from ..totals import ANSWERED, EVERYONE, OPEN, RETURNED, Dataset, Ticket, cache_name, ticket_name
+from ..totals import ANSWERED, EVERYONE, OPEN, RETURNED, Dataset, Ticket, scoped
 from .flight import Flight
 from .journal import Journal
 
@@ -155,11 +156,11 @@ def reserve(journal: Journal, wanted: Purchase) -> Reservation | Flight:
         return known
     ticket = _asked_already(journal, wanted)
     if ticket is not None and not wanted.fresh:
-        return _shared(journal, wanted, ticket)
-    if wanted.column == "dp":
-        cost = _afford(journal, dataset, wanted)
-    else:
-        cost = _asked_before(journal, dataset, wanted)
+        if ticket.settled is None:
+            return Flight(ticket.owner, ticket.sequence)
+        return _answered(journal, wanted, ticket, ticket.settled)
+    pay = _afford if wanted.column == "dp" else _asked_before
+    cost = pay(journal, dataset, wanted)
     charge, owner = wanted.charge, journal.owner()
     sequence = journal.write(
         Reserved(
@@ -185,7 +186,7 @@ def reserve(journal: Journal, wanted: Purchase) -> Reservation | Flight:
 
 def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
     """The reservation whose answer this key already has; None if the key is free."""
-    name = ticket_name(wanted.dataset, wanted.analyst, wanted.key)
+    name = scoped(wanted.key, wanted.dataset, wanted.analyst)
     ticket = None if name is None else journal.totals.ticket_named(name)
     if ticket is None:
         return None
@@ -204,13 +205,13 @@ def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
         if journal.alive(ticket.owner):
             raise refuse("ledger.in-flight", key=wanted.key)
         bury(journal, ticket.owner)
-    raise refuse("ledger.spent-unanswered", key=wanted.key, decimal=decimal(before.loss.epsilon))
+    raise refuse("ledger.spent-unanswered", key=wanted.key, decimal=exactly(before.loss.epsilon))
 
 
 def _asked_already(journal: Journal, wanted: Purchase) -> Ticket | None:
     """The ticket that was answered under the same cache key, else one in flight; None if the
     question is new. A ticket of a dead owner under the key is finalised as spent."""
-    cache = cache_name(wanted.dataset, wanted.cache_key)
+    cache = scoped(wanted.cache_key, wanted.dataset)
     tickets = [] if cache is None else journal.totals.tickets_cached(cache)
     answered = [ticket for ticket in tickets if ticket.outcome == ANSWERED]
     if answered:
@@ -221,12 +222,6 @@ def _asked_already(journal: Journal, wanted: Purchase) -> Ticket | None:
     for owner in {ticket.owner for ticket in tickets}:
         bury(journal, owner)
     return None
-
-
-def _shared(journal: Journal, wanted: Purchase, ticket: Ticket) -> Reservation | Flight:
-    if ticket.settled is None:
-        return Flight(ticket.owner, ticket.sequence)
-    return _answered(journal, wanted, ticket, ticket.settled)
 
 
 def _answered(journal: Journal, wanted: Purchase, ticket: Ticket, at: int) -> Reservation:
@@ -255,7 +250,7 @@ def _asked_before(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
     if cap is not None and not price <= (room := cap.room(spent, NOTHING)):
         raise _over_limit("individual", wanted.dataset, price.epsilon, room.epsilon)
     if not spent + price <= _LARGEST_SUM:
-        largest = decimal(_LARGEST_SUM.epsilon)
+        largest = exactly(_LARGEST_SUM.epsilon)
         raise refuse("ledger.individual-budget-full", dataset=wanted.dataset, decimal=largest)
     return price.units
 
@@ -285,7 +280,7 @@ def _room(journal: Journal, wanted: Purchase, analyst: str, cap: EpsilonDelta) -
 
 
 def _over_limit(limit: str, dataset: str, cost: Fraction, left: Fraction) -> Refused:
-    said = {"decimal": decimal(cost), "decimal2": decimal(left), "dataset": dataset}
+    said = {"decimal": exactly(cost), "decimal2": exactly(left), "dataset": dataset}
     return refuse(f"ledger.over-{limit}-budget", cost=cost, remaining=left, limit=limit, **said)
 
 
@@ -294,7 +289,7 @@ def _over(
 ) -> Refused:
     charge = wanted.charge
     fits = room.largest(charge.neighbours, dataset.neighbours)
-    cost, remaining = decimal(price.epsilon), decimal(room.epsilon)
+    cost, remaining = exactly(price.epsilon), exactly(room.epsilon)
     same = charge.neighbours == dataset.neighbours
     twice = "" if same else ", for a price under add-or-remove counts twice under replace"
     if analyst == EVERYONE:
@@ -304,7 +299,7 @@ def _over(
         whose, limit = f"of `{analyst}`'s quota for `{wanted.dataset}`", "analyst"
         allowed = "A price must fit in what remains of the analyst's quota"
     if fits:
-        fix = f"Ask with epsilon at most {decimal(fits.epsilon)}, or see `tenue ledger show FILE`"
+        fix = f"Ask with epsilon at most {exactly(fits.epsilon)}, or see `tenue ledger show FILE`"
     else:
         more = "the budget" if analyst == EVERYONE else "`per_analyst`"
         fix = f"Repeat an answered question, which is free, or let the holder raise {more}"

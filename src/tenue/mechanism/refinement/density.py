@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import lcm
 from typing import Any
 
-from ...arguments import exact, law_epsilon
+from ...arguments import Number, exact, law_epsilon
 from ...errors import refuse
 from ...noise.source import Source
 from ...prior.density import Density
@@ -121,7 +121,7 @@ class RefinedDensity(Refined):
         """The largest ratio of densities between this truth and another, either way; exact."""
         return max(max(here / there, there / here) for _, here, there in self._regions(other_truth))
 
-    def divergence_against(self, other_truth: object, epsilon: object = None) -> Fraction:
+    def divergence_against(self, other_truth: object, epsilon: Number | None = None) -> Fraction:
         """The δ that this truth and another need at `epsilon` (or the law's own), either way."""
         level = self._factors.epsilon if epsilon is None else law_epsilon(epsilon)
         power = power_below(level)

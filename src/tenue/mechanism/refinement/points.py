@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arguments import law_epsilon
+from ...arguments import Number, law_epsilon
 from ...errors import refuse
 from ...noise.law import checked_source
 from ...noise.source import Source
@@ -166,7 +166,7 @@ class RefinedPoints(Refined):
                 top, bottom = large, small
         return Fraction(top, bottom)
 
-    def divergence_against(self, other_truth: object, epsilon: object = None) -> Fraction:
+    def divergence_against(self, other_truth: object, epsilon: Number | None = None) -> Fraction:
         """The δ that this truth and another need at `epsilon` (or the law's own), either way.
 
         The hockey-stick divergence Σ max(0, P − e^ε·Q), with e^ε rounded down by 2^-96: never too

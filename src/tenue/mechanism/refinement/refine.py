@@ -7,13 +7,12 @@ part of it that comes from the nearest points of mass P(U_u).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...arguments import checked_call
+from ...arguments import Number, checked_call
 from ...errors import refuse
 from ...prior.belief import Finite
 from ...prior.counts import with_points
@@ -28,12 +27,12 @@ from .update_factors import Factors, factors, float_factors
 def refine(
     prior: Any,
     truth: object,
-    epsilon: object,
+    epsilon: Number,
     *,
     kind: str,
     distance: Distance | None = None,
-    delta: object = 0,
-    alpha_up: object | None = None,
+    delta: Number = 0,
+    alpha_up: Number | None = None,
 ) -> RefinedPoints | RefinedDensity:
     """The law of the answer: the prior raised near the truth and lowered far from it.
 
@@ -90,11 +89,11 @@ _HALVINGS = 100
 @checked_call
 def expected_error(
     prior: Any,
-    epsilon: object,
+    epsilon: Number,
     *,
     kind: str,
     distance: Distance | None = None,
-    alpha_up: object | None = None,
+    alpha_up: Number | None = None,
 ) -> float:
     """The mean distance of a refined answer from the truth, averaged over the prior.
 
@@ -158,6 +157,12 @@ def _ball(places: Steps, radius: Steps) -> tuple[npt.NDArray[np.intp], npt.NDArr
     return left, np.maximum(np.searchsorted(places, places + radius, side="right"), left)
 
 
+def _mass(places: Steps, sums: Real, radius: Steps) -> Real:
+    """The mass of the ball around every place."""
+    left, right = _ball(places, radius)
+    return np.asarray(sums[right] - sums[left])
+
+
 def _on_line(line: Line, masses: Real, core: float) -> tuple[Real, Real]:
     places = line.steps - line.steps[0]
     values = places.astype(np.float64)
@@ -171,7 +176,7 @@ def _on_line(line: Line, masses: Real, core: float) -> tuple[Real, Real]:
         above = firsts[right] - firsts[middle] - values * (sums[right] - sums[middle])
         return sums[right] - sums[left], below + above
 
-    radius = _radius(places, lambda radius: within(radius)[0], core)
+    radius = _radius(places, sums, core)
     mass, near = within(radius)
     means = within(np.full_like(places, places[-1] + 1))[1]
     nearest = near + np.maximum(0.0, core - mass) * (radius + 1).astype(np.float64)
@@ -179,12 +184,12 @@ def _on_line(line: Line, masses: Real, core: float) -> tuple[Real, Real]:
     return means * unit, np.minimum(nearest, means) * unit
 
 
-def _radius(places: Steps, mass: Callable[[Steps], Real], core: float) -> Steps:
+def _radius(places: Steps, sums: Real, core: float) -> Steps:
     """The largest whole radius whose ball is not too heavy, around every place."""
     low, high = np.full_like(places, -1), np.full_like(places, places[-1] + 1)
     while (high - low > 1).any():
         middle = (low + high) // 2
-        light = mass(middle) <= core
+        light = _mass(places, sums, middle) <= core
         low, high = np.where(light, middle, low), np.where(light, high, middle)
     return low
 
@@ -194,14 +199,9 @@ def core_balls(line: Line, masses: Real, core: float) -> tuple[Steps, Real]:
     the shell one step further that is raised."""
     places = line.steps - line.steps[0]
     sums = _sums(masses)
-
-    def mass(radius: Steps) -> Real:
-        left, right = _ball(places, radius)
-        return np.asarray(sums[right] - sums[left])
-
-    radius = _radius(places, mass, core)
-    inside = mass(radius)
-    shell = mass(radius + 1) - inside
+    radius = _radius(places, sums, core)
+    inside = _mass(places, sums, radius)
+    shell = _mass(places, sums, radius + 1) - inside
     return radius, np.clip((core - inside) / np.where(shell > 0, shell, 1.0), 0, 1)
 
 
@@ -217,13 +217,8 @@ def response_factors(belief: Finite, found: Metric, sample: int, used: Factors) 
         steps = found.steps
         gaps = np.abs(steps - steps[sample])
         sums = _sums(masses)
-
-        def mass(radius: Steps) -> Real:
-            left, right = _ball(steps, radius)
-            return np.asarray(np.maximum(0.0, sums[right] - sums[left]))
-
-        nearer = np.where(gaps == 0, 0.0, mass(gaps - 1))
-        level = mass(gaps) - nearer
+        nearer = np.where(gaps == 0, 0.0, _mass(steps, sums, gaps - 1))
+        level = _mass(steps, sums, gaps) - nearer
     else:
         nearer, level = np.empty_like(masses), np.empty_like(masses)
         for place in range(masses.size):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ...arguments import exact, fraction_of_one, law_epsilon
+from ...arguments import Number, exact, fraction_of_one, law_epsilon
 from ...errors import refuse
 from ...noise.enclosure import exp_minus
 
@@ -66,13 +66,13 @@ class Factors:
         return (1 - self.down) / (self.up - self.down)
 
 
-def float_factors(epsilon: object, kind: object, alpha_up: object | None = None) -> Factors:
+def float_factors(epsilon: Number, kind: object, alpha_up: Number | None = None) -> Factors:
     """As `factors`, for averages in doubles: beyond e^600 a double sees no difference."""
     return factors(min(law_epsilon(epsilon), Fraction(_VAST)), kind, 0, alpha_up)
 
 
 def factors(
-    epsilon: object, kind: object, delta: object = 0, alpha_up: object | None = None
+    epsilon: Number, kind: object, delta: Number = 0, alpha_up: Number | None = None
 ) -> Factors:
     """The factors for a kind of question, checked.
 

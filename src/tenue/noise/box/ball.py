@@ -68,14 +68,6 @@ def exact_series(coefficients: Sequence[int], epsilon: Fraction) -> Fraction:
     return total
 
 
-def ratio_of(top: Fraction, bottom: Fraction) -> float:
-    """top / bottom as a double, also where either alone would overflow."""
-    return float(top / bottom)
-
-
-# Which vectors of whole steps lie within i sensitivities of the core: counted and drawn exactly.
-
-
 class Ball(Protocol):
     """A family of growing balls around 0."""
 
@@ -84,15 +76,12 @@ class Ball(Protocol):
     @property
     def closed_form(self) -> bool:
         """Whether `share_within` costs the same for every ball."""
-        ...
 
     def alike(self, j: int) -> tuple[int, int]:
         """The facts that determine the marginal of component j; equal facts, equal marginals."""
-        ...
 
     def level(self, x: Ints) -> Ints:
         """The least i whose ball holds x, for rows of steps."""
-        ...
 
     def rise(self, shift: Sequence[int]) -> int:
         """The largest rise of level that a shift can cause.
@@ -100,27 +89,21 @@ class Ball(Protocol):
         Levels are subadditive, so no start sees more than the shift's own length in levels, rounded
         up; from the edge of the core it is seen.
         """
-        ...
 
     def count(self, i: int) -> int:
         """The number of points of the i-th ball: a polynomial in i of degree D."""
-        ...
 
     def moments(self, i: int, j: int) -> tuple[int, int]:
         """Σ|x_j| and Σx_j² over the i-th ball."""
-        ...
 
     def share_within(self, i: Real, j: int, reach: int) -> Real:
         """For each i, the share of its ball's points with |x_j| ≤ reach."""
-        ...
 
     def share_below(self, i: Real, x: Sequence[int]) -> Real:
         """For each i, the share of its ball's points with every component at most x_j."""
-        ...
 
     def draw(self, i: Ints, source: Source) -> Ints:
         """For each i, a point of the i-th ball, all equally likely."""
-        ...
 
 
 def sum_of_sizes(n: int) -> int:

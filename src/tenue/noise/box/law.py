@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ...arguments import Number, checked_call, fraction_of_one, law_epsilon, moderate, whole
 from ...errors import refuse
-from ..criterion import Criterion, criterion
+from ..criterion import Criterion, Minimise, criterion
 from ..joint import Joint, joint
 from ..law import Ints, checked_steps, power_of_two_below, real_array, vector
 from ..source import Source
@@ -94,8 +94,6 @@ def _mean_size(c: float, d: float) -> float:
     return float(np.abs(c * u[:, None] + d * u[None, :]).mean())
 
 
-# -- Noise shaped to many answers at once ----------------------------------------------------------
-
 Signs = Literal["any", "same"]
 
 # Counting the balls of uneven sensitivities takes a while for each core that is tried.
@@ -137,7 +135,7 @@ class OptimalBox:
         *,
         sensitivities: Sequence[Number],
         epsilon: Number,
-        minimise: object = None,
+        minimise: Minimise | None = None,
         core: Sequence[Number] | None = None,
         signs: Signs = "any",
     ) -> None:

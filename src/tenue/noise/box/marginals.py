@@ -62,8 +62,6 @@ def _parabola(a: float, fa: float, b: float, fb: float, c: float, fc: float) -> 
     return first + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
 
 
-# The continuous shell-shaped law seen ball by ball: regions, joint distribution, margins.
-
 Real = npt.NDArray[np.float64]
 
 _SMALL = 0.005
@@ -172,8 +170,6 @@ class Levels:
 
 class _Margin:
     """One component: a mixture of simple symmetric laws on [−r, r]."""
-
-    _below: Callable[[Real], Real]
 
     def __init__(self, levels: Levels, j: int, sensitivity: float) -> None:
         self.levels = levels

@@ -19,7 +19,7 @@ from ..likelihood import Likelihood, likelihood_of
 from ..samplers import LARGEST, geometric, geometric_tables
 from ..source import Source
 from ..table import Table
-from .ball import Ball, differences, exact_series, ratio_of
+from .ball import Ball, differences, exact_series
 from .marginals import AnyMargin, Levels, SameMargin
 from .same_sign_ball import SameSign
 
@@ -112,7 +112,7 @@ class OptimalBoxSteps:
         return tuple(result)
 
     def _mean(self, coefficients: Sequence[int]) -> float:
-        return ratio_of(exact_series(coefficients, self.epsilon), self._total)
+        return float(exact_series(coefficients, self.epsilon) / self._total)
 
     @property
     def variance(self) -> tuple[float, ...]:

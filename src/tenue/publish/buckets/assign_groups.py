@@ -26,9 +26,9 @@ import numpy as np
 
 from ...schema import Column
 from ...taxonomy.total_order import MOST_COLUMNS, bits_for, cells, index
-from ..table.cells import Cells
+from ..table.cells import Cells, Numbers
 from ..table.records import classes_of, order_of, records_of
-from .bucket_counts import Matrix, Numbers
+from .bucket_counts import Matrix
 
 MOST = 3_000
 """Everybody is compared with everybody in their bucket: in larger tables that takes too long."""

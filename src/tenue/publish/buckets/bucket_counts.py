@@ -28,9 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Fault
+from ..table.cells import Numbers
 from .closeness_ratio import ratio_of_counts
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,6 @@ def feasible(buckets: Sequence[int], groups: int, t: Fraction) -> bool:
         low, high = first.groups * first.low[j], first.groups * first.high[j]
         low = max(low, bucket - sum(room.groups * room.high[j] for room in others))
         high = min(high, bucket - sum(room.groups * room.low[j] for room in others))
-        if not others:
-            low, high = max(low, bucket), min(high, bucket)
         if low > high:
             return False
         least, most = least + low, most + high

@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...evaluate.factorize import Codes
 from ...evaluate.one_table.closeness import ratio
 from ...evaluate.one_table.count import Counts, Groups, counted
+from ..table.cells import Numbers
 from .column import buckets_for
-
-Numbers = NDArray[np.int64]
 
 
 def ratio_of(groups: Numbers, buckets: Numbers) -> Fraction | None:

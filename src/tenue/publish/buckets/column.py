@@ -21,18 +21,15 @@ from datetime import date
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import Fault
 from ...evaluate.one_table.cell_equality import word_codes
 from ...schema import Bounded, Category
 from ...taxonomy import Taxonomy
 from ...text import exactly
-from ..table.cells import Cells
+from ..table.cells import Cells, Numbers
 from ..table.input_table import Original
 from ..table.records import classes_of
-
-Numbers = NDArray[np.int64]
 
 
 def buckets_for(t: Fraction) -> int:
@@ -131,7 +128,6 @@ class Bucketed:
 
     @property
     def units(self) -> Numbers:
-        """How many rows each bucket has."""
         units = np.zeros(len(self.labels), np.int64)
         np.add.at(units, self.buckets, 1 if self.times is None else self.times)
         return units

@@ -7,19 +7,25 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
-from ...arguments import check_call
+from ...arguments import Number, check_call
 from ...errors import refuse
 from ...schema import Schema
 from .anatomy import Anatomy
 from .contract import Method, check_roles, one_of
 from .generalise import Generalise
+from .local_suppression import LocalSuppression
 from .microaggregate import Microaggregate
+from .perturb import Perturb
 from .private import Private
 from .swap import Swap
 from .t_close import TClose
 
 METHODS: dict[str, type[Method]] = {
-    kind.name: kind for kind in (Microaggregate, Swap, Generalise, Anatomy, TClose, Private)
+    kind.name: kind
+    for kind in (
+        *(Microaggregate, Swap, Generalise, LocalSuppression, Anatomy, TClose),
+        *(Perturb, Private),
+    )
 }
 """A new method is added here."""
 
@@ -35,14 +41,19 @@ class Options(TypedDict, total=False):
     k: int | Mapping[str, int]
     by: str | None
     l: int | None
-    t: object
-    gamma: object
+    t: Number | None
+    gamma: Number | None
     memory: int | None
-    suppress: object
+    suppress: Number
     minimise: str | None
     widths: Mapping[str, Sequence[object]] | None
+    importance: Mapping[str, int] | None
     groups: str
-    epsilon: Any
+    retain: object
+    transition: Mapping[str, Sequence[Sequence[object]]] | None
+    noise: object
+    correlated: bool
+    epsilon: Number
 
 
 _FOR_INSTANCE = {"k": 5, "epsilon": 1, "t": 2}

@@ -25,7 +25,7 @@ from ...privacy.loss import NOTHING, EpsilonDelta
 from ...schema import Column, Number, Schema
 from ...schema.table import RECORD
 from ...schema.toml_values import key
-from ...text import many
+from ...text import many, percent
 from ..assessment import Assessment, Step, assessed
 from ..permute import mixed, shuffled
 from ..row_fingerprint import Marking
@@ -80,6 +80,7 @@ class Made:
     sizes: how many groups have how many units, by column where each has its own groups.
     telling: unprotected columns that identify nearly every row, with the share of rows identified.
     tables: as in `Published`.
+    way: the method as it was applied, where that follows from what was released first.
     """
 
     table: pyarrow.Table | WrittenTable
@@ -90,6 +91,7 @@ class Made:
     sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     telling: Mapping[str, float] = field(default_factory=dict)
     tables: Mapping[str, Any] = field(default_factory=dict)
+    way: Method | None = None
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,12 @@ class Method(abc.ABC):
     """Whether an unreadable value counts as missing; otherwise the table is refused."""
     stored_types: ClassVar[bool] = True
     """Whether columns keep the source's types, which may follow from rows; else the schema's."""
+    hides_rows: ClassVar[bool] = False
+    """Whether it protects all rows of a person, so that how many there are stays hidden."""
     repeatable: ClassVar[bool] = False
     """Whether a second release of a table reveals no more than both of their prices."""
+    title: ClassVar[str] = "A protected copy of {name}"
+    """The title of its report."""
     report_compares: ClassVar[bool] = True
     """Whether its report shows the release beside the original; else only what may leave."""
     step: ClassVar[str] = "partition and publish"
@@ -368,17 +374,26 @@ class Method(abc.ABC):
 
     def history(self, read: Original, original: Original, made: Published) -> tuple[Step, ...]:
         """The steps from the table as read to the release."""
+        gaps = {name: int((~read.cells[name].filled().present).sum()) for name in self.compared}
         return (
             *read_steps(read.size, len(read.cells), read.beyond),
-            *self.left_out_steps(read.size - original.size),
+            *self.left_out_steps(read.size - original.size, read.size, gaps),
             *self.group_steps(made.of(original), made),
             *made.steps,
             *self.publish_steps(),
         )
 
-    def left_out_steps(self, rows: int) -> list[Step]:
-        """How many rows were left out because a value is missing."""
-        text = f"{rows} rows with a missing value in {', '.join(self.compared)}"
+    def left_out_steps(self, rows: int, of: int, gaps: Mapping[str, int]) -> list[Step]:
+        """How many rows were left out because a value is missing.
+
+        Parameters
+            of: how many rows the table has.
+            gaps: how many of them lack a value that is needed, by column.
+        """
+        columns = ", ".join(f"`{name}` {count:,}" for name, count in gaps.items() if count)
+        text = (
+            f"{rows:,} of {many(of, 'row')} ({percent(rows / of)}), for missing values: {columns}"
+        )
         return [Step("left out", text)] if rows else []
 
     def publish_steps(self) -> list[Step]:
@@ -408,6 +423,19 @@ class Method(abc.ABC):
     def warnings(self, risk: Risk | None) -> list[str]:
         """What the holder should consider before the release leaves."""
         return []
+
+    def largest_risk(self, risk: Risk | None, telling: Mapping[str, float]) -> str:
+        """The largest disclosure risk that was measured, with its figure.
+
+        Parameters
+            telling: unprotected columns that identify nearly every row, with that share.
+        """
+        found = [
+            (share, f"{percent(share)} of the rows are found by `{name}`, which is unprotected")
+            for name, share in telling.items()
+        ]
+        found += [] if risk is None else [risk.largest()]
+        return max(found, key=lambda one: one[0])[1] if found else "none was measured"
 
 
 def sizes_counted(sizes: Mapping[str, Numbers]) -> dict[str, dict[int, int]]:

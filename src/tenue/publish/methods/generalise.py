@@ -14,12 +14,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ...arguments import above_zero, exact
+from ...arguments import Number, above_zero, exact
 from ...errors import nearest, refuse
 from ...noise.source import Source
 from ...privacy import KAnonymity
 from ...schema import Bounded, Column, Schema
-from ...text import exactly, many, shortly
+from ...text import exactly, many, percent, shortly
 from ..assessment import Assessment, Step, assessed, measured_groups
 from ..generalise.full_domain import (
     MEASURES,
@@ -131,8 +131,8 @@ class Generalise(Grouped):
         k: int,
         by: str | None = None,
         l: int | None = None,
-        t: object = None,
-        suppress: object = 0,
+        t: Number | None = None,
+        suppress: Number = 0,
         minimise: str | None = None,
         widths: Mapping[str, Sequence[object]] | None = None,
         memory: int | None = None,
@@ -261,9 +261,11 @@ class Generalise(Grouped):
         return Need(self.least, self.l, self.t, confidential, original.persons)
 
     def _lost(self, pairs: Sequence[tuple[Scale, Run]], sizes: Numbers, out: int) -> Iterator[Step]:
-        if self.suppress:
-            share, rows = exactly(self.suppress), many(int(sizes.sum()) + out, "row")
-            yield Step("suppressed", f"{out} of {rows}; {share} of them at most")
+        if self.suppress and out:
+            units = int(sizes.sum()) + out
+            share, rows = percent(float(self.suppress)), many(units, "row")
+            text = f"{out:,} of {rows} ({percent(out / units)}), suppressed; at most {share}"
+            yield Step("suppressed", text)
         penalties = [(scale.penalty(*run), scale.whole) for scale, run in pairs]
         classes = PublishedClasses(sizes, penalties, out)
         size = average_class_size(classes) / self.least

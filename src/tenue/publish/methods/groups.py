@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arguments import above_zero, exact, whole
+from ...arguments import Number, above_zero, exact, whole
 from ...errors import Refused, nearest, refuse
 from ...evaluate.check import check_groups
 from ...evaluate.one_table.cell_equality import word_codes
@@ -106,8 +106,8 @@ class Grouped(Passable):
         k: int | Mapping[str, int],
         by: str | None = None,
         l: int | None = None,
-        t: object = None,
-        gamma: object = None,
+        t: Number | None = None,
+        gamma: Number | None = None,
         memory: int | None = None,
     ) -> Self:
         way = next(iter(cls.ways)) if by is None else one_of(by, "by", cls.ways)

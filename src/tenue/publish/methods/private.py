@@ -6,31 +6,46 @@ a second release costs its price again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from ...arguments import whole
+from ...arguments import Number, whole
 from ...errors import Fault, refuse
 from ...evaluate.two_tables.distribution_similarity import likeness
 from ...noise.source import Source
 from ...privacy import Promise
 from ...privacy.loss import EpsilonDelta
 from ...schema import Schema
-from ...text import exactly, many, named
+from ...schema.table import RECORD
+from ...text import exactly, many, named, shortly
 from ..assessment import Assessment, Step
+from ..permute import mixed
 from ..row_fingerprint import Marking
 from ..synthetic.domain import Domain
-from ..synthetic.plan import AUTO, ReleasePlan, check_promisable, planned, price_of
+from ..synthetic.persons import Persons
+from ..synthetic.plan import (
+    AUTO,
+    ReleasePlan,
+    check_for,
+    check_promisable,
+    planned,
+    planned_for,
+    price_of,
+)
 from ..synthetic.synthesis import VALUE, stream
-from ..table.cells import Numbers
+from ..table.cells import Numbers, table_of
 from ..table.input_table import LEAST_MEMORY, MEMORY, Original, Validated
 from .contract import Made, Method, Published, Way, check_kept, read_steps
 
 if TYPE_CHECKING:
     from ...evaluate import Risk
 
+_MOST_EPSILON = 700
+"""Beyond it, e to this power is no double."""
 NOBODY = "It does not contain records of people: every row was drawn, and describes no one person."
 MANY = (
     "It does not hide what holds for many people, only what one record changes: a conclusion about "
@@ -45,17 +60,30 @@ COARSE = (
     "It does not preserve rare combinations of values: noise loses some, and adds combinations "
     "that no record has."
 )
+BLANK = (
+    "It does not preserve the exact number of missing values of {names}: missing is a value of the "
+    "domain like any other, whose share is released with noise, so that a few may be missing where "
+    "none was. A value that the schema declares for them (missing = ...) prevents that."
+)
+LIMITED = (
+    "It does not count every row: of a person with more than {most}, so many were chosen at random "
+    "(rows_per_unit), so that persons with many rows weigh less than in the original."
+)
+APART = (
+    "It does not preserve which rows belong to one person, nor how many rows a person has: rows "
+    "are drawn one by one. Nor does it preserve the exact number of rows, which has noise."
+)
 FILLED = (
-    "It does not preserve missing values of {names}: each counts as a value drawn at random from "
-    "the column's domain, because the schema declares neither a value for them nor a "
-    "missing-value marker."
+    "It does not preserve missing values of {names}: each counts as the value that the schema "
+    "declares for it."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Private(Method):
     """The released table is `epsilon`-differentially private when one record takes any other value
-    of the domain; the number of rows is public.
+    of the domain, and the number of rows is public; or when all rows of a person are added, removed
+    or replaced, as `synthetic/persons.py` proves.
 
     by, k: the method of synthesis, and the rows in a cluster, as for `plan_release`.
     held: how many bytes of the table may be held in memory.
@@ -70,7 +98,9 @@ class Private(Method):
     named_roles: ClassVar[bool] = False
     reads_all: ClassVar[bool] = True
     stored_types: ClassVar[bool] = False
+    hides_rows: ClassVar[bool] = True
     repeatable: ClassVar[bool] = True
+    title: ClassVar[str] = "A private table drawn from {name}"
     report_compares: ClassVar[bool] = False
     step: ClassVar[str] = "draw"
 
@@ -86,12 +116,14 @@ class Private(Method):
         schema: Schema,
         override: object,
         *,
-        epsilon: Any,
+        epsilon: Number,
         by: str | None = None,
         k: int | Literal["auto"] = AUTO,
         memory: int = MEMORY,
     ) -> Self:
         check_promisable(schema)
+        if memory != MEMORY and schema.unit != RECORD:
+            raise refuse("publish.memory-with-persons", unit=schema.unit)
         if epsilon is None:
             raise refuse("publish.private-epsilon-missing")
         made = cls(
@@ -102,6 +134,8 @@ class Private(Method):
             k=k,
             held=whole(memory, "memory", least=LEAST_MEMORY),
         )
+        if made.persons is not None:
+            check_for(made.persons, Domain.of(schema), made.by, made.k)
         # what does not suit the table is refused at once
         return made if schema.rows is None else made.sized(schema.rows)
 
@@ -109,7 +143,16 @@ class Private(Method):
         if self.schema.rows is not None and rows != self.schema.rows:
             raise refuse("ask.row-count-differs", rows=self.schema.rows, name=self.schema.name)
         domain = Domain.of(self.schema)
-        return replace(self, plan=planned(domain, rows, self.epsilon, self.by, self.k))
+        if self.persons is not None:
+            plan = planned_for(self.persons, domain, rows, self.by, self.k)
+        else:
+            plan = planned(domain, rows, self.epsilon, self.by, self.k)
+        return replace(self, plan=plan)
+
+    @cached_property
+    def persons(self) -> Persons | None:
+        """How persons with several rows are protected; None where every row is a person."""
+        return Persons.of(self.schema, self.epsilon)
 
     @property
     def planned(self) -> ReleasePlan:
@@ -119,7 +162,9 @@ class Private(Method):
 
     @property
     def label(self) -> str:
-        return self.name if self.plan is None else f"{self.name} by {self.plan.by}"
+        # the ledger must not learn what follows from the true number of rows of persons
+        hidden = self.plan is None or self.persons is not None
+        return self.name if hidden else f"{self.name} by {self.planned.by}"
 
     # -- the rows ----------------------------------------------------------------------------------
 
@@ -140,6 +185,8 @@ class Private(Method):
         return self.held
 
     def in_passes(self, table: Validated) -> bool:
+        if self.persons is not None:
+            return False  # the rows of a person are brought together in memory
         values = self.planned.rows * len(self.planned.way.domain.axes)
         return table.stored and values * VALUE > self.held
 
@@ -162,13 +209,50 @@ class Private(Method):
         ]
         return Made(made.table, made.sample, Assessment(None, made.likeness, ()), tuple(steps))
 
+    def make(
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Marking
+    ) -> Made:
+        if self.persons is None:
+            return super().make(table, source, tell, look)
+        read = table.read(all_values=True)
+        if read.persons is None:
+            raise Fault("rows of persons were read without persons")
+        look.held(read)
+        kept = self.persons.kept(read.persons, source)
+        domain = Domain.of(self.schema)
+        places = domain.places({name: cells.take(kept) for name, cells in read.cells.items()})
+        rows, drawn = self.persons.counted(kept.size, source)
+        plan = planned_for(self.persons, domain, rows, self.by, self.k, drawn=drawn)
+        way = replace(self, plan=plan)
+        tell(self.step)
+        resized = self.persons.resized(places, rows, domain, source)
+        after = domain.table(plan.way.draw(resized, source))
+        tell("evaluate")
+        way.verify(after, None)
+        before = table_of(read.cells, self.schema)
+        nobody = int((read.persons < 0).sum())
+        gone = {name: int((~one.present).sum()) for name, one in read.cells.items()}
+        steps = [
+            *read_steps(read.size, len(read.cells), read.beyond),
+            *([Step("left out", f"{many(nobody, 'row')} of nobody")] if nobody else []),
+            Step("limited", self._kept_text(kept.size, read.size - nobody)),
+            *way._drawn_steps(gone),
+            *way.publish_steps(),
+        ]
+        assessment = Assessment(None, likeness(before, after, self.schema), ())
+        return Made(mixed(after, source), after, assessment, tuple(steps), way=way)
+
+    def _kept_text(self, kept: int, rows: int) -> str:
+        most = many(0 if self.persons is None else self.persons.most, "row")
+        return f"{kept:,} of {many(rows, 'row')} kept: at most {most} of a person, at random"
+
     def prepare(self, read: Original, source: Source) -> Original:
         """All rows, unchanged: the number of rows is public."""
         return read
 
     def publish(self, original: Original, source: Source) -> Published:
         way = self.planned.way
-        places = way.domain.places(original.cells, source)
+        places = way.domain.places(original.cells)
         return Published(way.domain.cells(way.draw(places, source)))
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
@@ -215,9 +299,14 @@ class Private(Method):
     @property
     def limits(self) -> Sequence[str]:
         domain = self.planned.way.domain
-        open_ = [a.name for a in domain.axes if not a.blank and a.column.missing is None]
-        filled = [FILLED.format(names=named(open_))] if open_ else []
-        return [NOBODY, MANY, COARSE, *self.planned.way.limits, *filled, ADDS_UP]
+        missing = [
+            text.format(names=named(names))
+            for text, blank in ((BLANK, True), (FILLED, False))
+            if (names := [axis.name for axis in domain.axes if axis.blank == blank])
+        ]
+        persons = [] if self.persons is None else [LIMITED.format(most=self.persons.most), APART]
+        limits = self.planned.way.limits
+        return [NOBODY, MANY, COARSE, *limits, *missing, *persons, ADDS_UP]
 
     # -- the holder's screen -----------------------------------------------------------------------
 
@@ -228,10 +317,21 @@ class Private(Method):
     def _drawn_steps(self, missing: Mapping[str, int]) -> Iterator[Step]:
         yield Step("plan", f"{self.planned.by}. {self.planned.reason}")
         for axis in self.planned.way.domain.axes:
-            gone = missing[axis.name]
-            if gone and axis.column.missing is None and not axis.blank:
-                text = f"{many(gone, 'missing value')} of `{axis.name}` replaced by random values"
-                yield Step("missing", text)
+            if gone := missing[axis.name]:
+                text = "missing is a value like any other, and leaves as a blank"
+                told = f"{many(gone, 'missing value')} of `{axis.name}`: {text}"
+                if not axis.blank:
+                    told = f"{many(gone, 'missing value')} of `{axis.name}` replaced by the value "
+                    told += "that the schema declares"
+                yield Step("missing", told)
+
+    def largest_risk(self, risk: Risk | None, telling: Mapping[str, float]) -> str:
+        """What differential privacy bounds: nothing has to be measured."""
+        most = shortly(math.exp(min(float(self.epsilon), _MOST_EPSILON)))
+        return (
+            f"the odds of any guess about one record change by a factor of at most {most}; no row "
+            "is the row of a person"
+        )
 
     def warnings(self, risk: Risk | None) -> list[str]:
         return list(self.planned.warnings)

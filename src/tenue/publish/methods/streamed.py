@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.contract import Passes
+from ...engine.contract import KeptThere, Passes
 from ...errors import refuse
 from ...evaluate.klt import Secret, check_in_passes
 from ...evaluate.one_table.identifying_columns import NEARLY
@@ -25,7 +25,7 @@ from ..assessment import MOST_LINKED, Assessment, Step, assessed
 from ..permute import some_rows
 from ..row_fingerprint import Marking
 from ..table.cells import Cells, Coding, Numbers, table_of
-from ..table.input_table import KeptRows, Validated
+from ..table.input_table import Validated
 from ..table.parquet_output import WrittenTable, write_passes
 from .contract import Made, Method, Passable, read_steps
 
@@ -48,7 +48,7 @@ class Prepared:
     method: Method
     coding: Coding
     passes: Passes
-    kept: KeptRows
+    kept: KeptThere
     source: Source
     tell: Callable[[str], None]
 
@@ -178,10 +178,12 @@ def finished(
     text = f"{many(numbers.size, 'row')} drawn at random; k, l, t of all rows"
     assessment = attacked(assessment._replace(steps=(Step("evaluate", text),)))
     read = found.kept.passes.rows
+    needed = [n for n in method.compared if method.schema.columns[n].missing is None]
+    gaps = {name: found.kept.missing[name] for name in needed}
     history = [
-        *read_steps(read, found.kept.columns, found.kept.told.beyond),
+        *read_steps(read, len(found.kept.missing), found.kept.told.beyond),
         Step("passes", "the table was read in passes; intermediate results were kept on disk"),
-        *method.left_out_steps(read - found.passes.rows),
+        *method.left_out_steps(read - found.passes.rows, read, gaps),
         *steps,
         *method.publish_steps(),
         *assessment.steps,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ...arguments import exact, whole
+from ...arguments import Number, exact, whole
 from ...engine.contract import Passes
 from ...errors import refuse
 from ...evaluate.check import check_groups
@@ -127,7 +127,7 @@ class TClose(Passable):
         override: object,
         *,
         k: int | Mapping[str, int],
-        t: object,
+        t: Number,
         groups: str = SHOWN,
         memory: int | None = None,
     ) -> Self:

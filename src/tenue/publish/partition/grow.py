@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from ...errors import refuse
 from ...evaluate.one_table.diversity import values_in
 from .mdav_reference import Distances, Rows, Space
+from .partition import Partition
 
 Numbers = NDArray[np.int64]
 
@@ -89,9 +90,7 @@ def one_of_each(space: Space, strata: Sequence[Rows]) -> Numbers:
         members = live[places]
         labels[members] = group
         tally = tally - space.tally(members)
-        stay = np.ones(live.size, np.bool_)
-        stay[places] = False
-        live, ends = live[stay], ends - np.arange(1, len(strata) + 1)
+        live, ends = np.delete(live, places), ends - np.arange(1, len(strata) + 1)
 
     for group in range(0, groups, 2):
         away = space.distances(live, space.centre(tally, live.size))
@@ -256,7 +255,7 @@ def _settled(
 def _spread(space: Space, labels: Numbers) -> float:
     """The sum of squared distances from the centres of groups."""
     total = 0.0
-    for members in _members(labels):
+    for members in Partition(labels).groups():
         centre = space.centre(space.tally(members), members.size)
         total += float(space.distances(members, centre).sum())
     return total
@@ -272,8 +271,8 @@ def grown(
             word = "values" if column.persons is None else "suffice"
             raise refuse(f"publish.fewer-than-l-{word}", column=column.name, l=column.l)
     labels = labels.copy()
-    units = _members(labels)
-    rows = units if persons is None else _members(labels[persons])
+    units = Partition(labels).groups()
+    rows = units if persons is None else Partition(labels[persons]).groups()
     short = [g for g in range(len(units)) if not _hold(wanted, rows[g])]
     all_units = np.arange(space.size)
     while short:
@@ -294,12 +293,6 @@ def grown(
             # more rows can move a group away from the whole table
             short.append(other)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(-1)
-
-
-def _members(labels: Numbers) -> list[Numbers]:
-    order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels)
-    return np.split(order, np.cumsum(sizes)[:-1])
 
 
 def _hold(wanted: Sequence[Wanted], rows: Numbers) -> bool:

@@ -20,10 +20,8 @@ from . import mdav_reference
 from .exact_means import enough_rows
 from .individual_ranking import univariate_mdav
 from .mdav_reference import Euclidean, Rows, Space, farthest, nearest, without
-from .mixed_records import Mixed, Records, kinds_of, placed
+from .mixed_records import Mixed, Numbers, Records, kinds_of, placed
 from .partition import Partition
-
-Numbers = NDArray[np.int64]
 
 
 def mdav_of_duplicates(space: Space, kinds: Numbers, k: int) -> Numbers:
@@ -207,8 +205,7 @@ def v_mdav(
     squared_gain = float(gain * gain)
     n, columns = points.shape
     space: Space = Mixed(points, semantic) if semantic else Euclidean(points)
-    large = n * n * columns >= COMPILED_FROM
-    if large and not semantic:
+    if n * n * columns >= COMPILED_FROM and not semantic:
         everybody = np.arange(n)
         seeds = np.argsort(-_from_centre(space, everybody), kind="stable")
         labels = kernels().v_mdav(points, seeds, k, squared_gain)

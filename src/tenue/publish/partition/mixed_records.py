@@ -69,20 +69,17 @@ class Meaning:
         found = np.empty(counts.shape[0], np.int64)
         concepts = len(self.taxonomy.concepts)
         if concepts * self.occurring.size > _LARGEST_TABLE:
+            names = self.taxonomy.concepts
             for i, sample in enumerate(counts):
-                found[i] = self._middle_of_one(sample)
+                seen = np.flatnonzero(sample)
+                counted = {names[int(self.occurring[j])]: int(sample[j]) for j in seen}
+                found[i] = names.index(self.taxonomy.least_marginal(counted))
             return found
         table = np.array([self.steps_from(concept) for concept in range(concepts)])
         for begin in range(0, counts.shape[0], _BLOCK):
             block = counts[begin : begin + _BLOCK]
             found[begin : begin + _BLOCK] = np.argmin(block @ table.T, axis=1)
         return found
-
-    def _middle_of_one(self, sample: Numbers) -> int:
-        names = self.taxonomy.concepts
-        seen = np.flatnonzero(sample)
-        counted = {names[int(self.occurring[i])]: int(sample[i]) for i in seen}
-        return names.index(self.taxonomy.least_marginal(counted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +89,15 @@ class Semantic:
 
     meaning: Meaning
     codes: Numbers
+
+    def centres(self, groups: Numbers) -> Semantic:
+        """The centre of each group of records; -1 means no group."""
+        kept, many, kinds = groups >= 0, int(groups.max()) + 1, self.meaning.occurring.size
+        places = groups[kept] * kinds + self.codes[kept]
+        counts = np.bincount(places, minlength=many * kinds).reshape(many, kinds)
+        occurring, codes = np.unique(self.meaning.middle(counts), return_inverse=True)
+        meaning = Meaning(self.meaning.taxonomy, occurring)
+        return Semantic(meaning, codes.astype(np.int64).reshape(-1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,16 +153,7 @@ class Mixed:
         return total
 
     def centres(self, labels: NDArray[np.int64]) -> Mixed:
-        kept = np.flatnonzero(labels >= 0)
-        groups = int(labels.max()) + 1
-        semantic = []
-        for column in self._semantic:
-            kinds = column.meaning.occurring.size
-            places = labels[kept] * kinds + column.codes[kept]
-            counts = np.bincount(places, minlength=groups * kinds).reshape(groups, kinds)
-            occurring, codes = np.unique(column.meaning.middle(counts), return_inverse=True)
-            meaning = Meaning(column.meaning.taxonomy, occurring)
-            semantic.append(Semantic(meaning, codes.astype(np.int64)))
+        semantic = [column.centres(labels) for column in self._semantic]
         return Mixed(self._numbers.centres(labels).points, semantic)
 
 

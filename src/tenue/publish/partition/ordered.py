@@ -142,10 +142,8 @@ def corners(columns: int) -> Iterator[int]:
         >>> list(islice(corners(2), 5))
         [0, 3, 1, 2, 0]
     """
-    ones = np.zeros(1, np.int64)
-    for _ in range(columns):
-        ones = np.concatenate([ones, ones + 1])
-    every = np.arange(ones.size)
+    every = np.arange(1 << columns)
+    ones = np.array([corner.bit_count() for corner in range(every.size)])
     while True:
         free = np.ones(every.size, np.bool_)
         taken = [0]

@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 from ...engine.contract import Passes
 from ...engine.scratch import Scratch
 from ...schema import Bounded, Column
-from ..table.cells import Cells
+from ..table.cells import Cells, Numbers
 from ..table.records import classes_of
 from .individual_ranking import cut
-
-Numbers = NDArray[np.int64]
 
 _BLOCK = 1 << 20
 _FEW = 1 << 10

@@ -27,9 +27,8 @@ from ...errors import refuse
 from ...schema import Category
 from ...sensitivity import chain
 from ...taxonomy import DISTANCE_STEPS, Taxonomy
+from ..table.cells import Numbers
 from .domain import Axis, Domain, Places
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +104,10 @@ MOST_CATEGORIES = 2048
 class NumberLine:
     """A number, a date or a datetime.
 
+    A missing value lies beyond the last value, at a distance of half the range. Then a record that
+    moves on the line by some steps moves the sum of values, a missing one counted as the last, and
+    the number of missing values times that distance, by as many steps together.
+
     place: its column among the places.
     shift: how many of the last bits of a place are dropped, so that sums fit into 64 bits.
     """
@@ -114,29 +117,38 @@ class NumberLine:
     shift: int = 0
 
     @property
-    def length(self) -> int:
-        """The range in steps."""
+    def last(self) -> int:
+        """The range of values in steps."""
         return (self.axis.held - 1) >> self.shift
+
+    @property
+    def beyond(self) -> int:
+        """How far beyond the last value a missing one lies; 0 if none can be missing."""
+        return (self.last + 1) // 2 or 1 if self.axis.blank else 0
+
+    @property
+    def length(self) -> int:
+        """From the first value to the end, in steps."""
+        return self.last + self.beyond
 
     def coarsened(self, most: int) -> NumberLine:
         """The same line in at most `most` steps."""
-        shift = self.shift
-        while (self.axis.held - 1) >> shift > most:
-            shift += 1
-        return replace(self, shift=shift)
+        line = self
+        while line.length > most and line.last > 1:
+            line = replace(line, shift=line.shift + 1)
+        return line
 
     def chain(self, groups: int) -> Fraction:
         """The longest chain with a link for each group, the line being 1 long."""
         return chain.hilbert(1, groups)
 
     def values(self, places: Places) -> Numbers:
-        """The steps of each record; a blank counts as the middle of the line."""
+        """Where each record lies, in steps."""
         column = places[:, self.place]
-        if self.axis.blank:
-            column = np.where(column < self.axis.held, column, (self.axis.held - 1) // 2)
-        return np.asarray(column >> self.shift)
+        steps = column >> self.shift
+        return np.asarray(np.where(column < self.axis.held, steps, self.length))
 
-    def positions(self, values: Numbers) -> Numbers:
+    def at(self, values: Numbers) -> Numbers:
         return values
 
     def places(self, shares: NDArray[np.float64]) -> Numbers:
@@ -147,47 +159,35 @@ class NumberLine:
 
 
 @dataclass(frozen=True, eq=False)
-class MeaningLine:
+class MeaningLine(CategoryLine):
     """A category or a truth value; a blank is one more category, far from all others."""
 
     axis: Axis
     place: int
 
-    @cached_property
-    def line(self) -> CategoryLine:
-        column = self.axis.column
-        if isinstance(column, Category):
-            return taxonomy_line(column.taxonomy, self.axis.blank)
-        return plain_line(self.axis.held, self.axis.blank)
-
-    @property
-    def length(self) -> int:
-        """The length of the line, in steps of the table of distances."""
-        return self.line.length
+    @classmethod
+    def of(cls, axis: Axis, place: int) -> MeaningLine:
+        if isinstance(axis.column, Category):
+            line = taxonomy_line(axis.column.taxonomy, axis.blank)
+        else:
+            line = plain_line(axis.held, axis.blank)
+        return cls(line.distances, axis, place)
 
     def coarsened(self, most: int) -> MeaningLine:
         """A table of distances fits as it is."""
         return self
 
     def chain(self, groups: int) -> Fraction:
-        """The longest chain with a link for each group, the line being 1 long."""
         if self.axis.size > chain.MOST_EXACT:
             return Fraction(1)
-        return Fraction(chain.category(self.line.metric, groups), self.length)
+        return Fraction(chain.category(self.metric, groups), self.length)
 
     def values(self, places: Places) -> Numbers:
         """The category of each record, numbered along the line."""
         return places[:, self.place]
 
-    def positions(self, values: Numbers) -> Numbers:
-        return np.asarray(self.line.positions[values])
-
-    def scores(self, counts: Numbers) -> Numbers:
-        """How far each candidate is from the records of each group, summed over them.
-
-        counts: one row for each group, one column for each category.
-        """
-        return np.asarray(counts @ self.line.distances.T)
+    def at(self, values: Numbers) -> Numbers:
+        return np.asarray(self.positions[values])
 
 
 Line = NumberLine | MeaningLine
@@ -196,15 +196,15 @@ Line = NumberLine | MeaningLine
 def lines_of(domain: Domain) -> tuple[Line, ...]:
     """The line of each column; refused where one has too many categories."""
     for axis in domain.axes:
-        if not axis.ordered and axis.size > MOST_CATEGORIES:
+        if not axis.ordered and axis.held > MOST_CATEGORIES:
             raise refuse(
                 "publish.too-many-ordered-categories",
                 column=axis.name,
-                many=axis.size,
+                many=axis.held,
                 most=MOST_CATEGORIES,
             )
     return tuple(
-        NumberLine(axis, i) if axis.ordered else MeaningLine(axis, i)
+        NumberLine(axis, i) if axis.ordered else MeaningLine.of(axis, i)
         for i, axis in enumerate(domain.axes)
     )
 

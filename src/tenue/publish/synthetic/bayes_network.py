@@ -21,10 +21,11 @@ from ...engine.contract import Passes
 from ...mechanism.exponential_mechanism import Exponential
 from ...noise.source import Source
 from ...text import many
-from .binning import Binning, binned, by_group, leanings
+from .binning import Binning, binned, by_group, leanings, numbered, tabulated
 from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from .domain import Domain, Places
-from .independent_columns import ColumnsFirst, Independent, Margin, private_margins
+from .grid import raked
+from .independent_columns import ColumnsFirst, Independent, Margin
 
 _SMOOTH = 1e-3
 _SWEEPS = 30
@@ -40,11 +41,8 @@ class Family:
 
 def counted(parts: Sequence[Binning], family: Family, places: Places) -> Counts:
     """How many rows each cell has: groups of the child down, of the parents across."""
-    wide = math.prod(groups.many for groups in parts[1:])
-    child = parts[0].number(places[:, family.child])
-    codes = child * wide + _codes(parts[1:], family.parents, places)
-    counts = np.bincount(codes, minlength=parts[0].many * wide)
-    return counts.reshape(parts[0].many, wide).astype(np.int64)
+    columns = places[:, [family.child, *family.parents]]
+    return tabulated(numbered(parts, columns), parts).reshape(parts[0].many, -1)
 
 
 def independent(parts: Sequence[Binning], family: Family, made: Places, rows: int) -> Weights:
@@ -54,34 +52,31 @@ def independent(parts: Sequence[Binning], family: Family, made: Places, rows: in
     rows: of the whole table; only a part of them may have been drawn so far.
     """
     shares = parts[0].weights / max(parts[0].weights.sum(), 1e-300)
-    above = _across(_codes(parts[1:], family.parents, made), parts, rows)
+    above = _across(_codes(parts, family, made), parts, rows)
     return np.asarray(np.rint(shares[:, None] * above[None, :]))
 
 
 @dataclass(frozen=True)
 class Conditional:
-    """The released table of a family: noisy counts, fitted to the number of rows.
-
-    ordered: whether the values of the child are on a line.
-    """
+    """The released table of a family: noisy counts, fitted to the number of rows."""
 
     family: Family
     parts: Sequence[Binning]
     table: Weights
-    ordered: bool
 
     def column(self, made: Places, rows: int, source: Source) -> Counts:
         """The child's values in rows whose parents are drawn."""
         plain = independent(self.parts, self.family, made, rows)
         table = (1 - _SMOOTH) * self.table + _SMOOTH * np.maximum(plain, 1e-3)
-        above = _codes(self.parts[1:], self.family.parents, made)
+        above = _codes(self.parts, self.family, made)
         weights = self.parts[0].weights
         down = weights * (rows / max(weights.sum(), 1e-300))
-        table = raked(table, down, _across(above, self.parts, rows))
+        across = _across(above, self.parts, rows)
+        table = raked(table, {0: down[:, None], 1: across[None, :]}, _SWEEPS)
         chance = table / np.maximum(table.sum(axis=0), 1e-300)
         groups = _drawn(chance, above, source)
         lean = None
-        if self.ordered:
+        if self.parts[0].ordered:
             lean = leanings(table, 0, blank=self.parts[0].blank)[groups, above]
         return self.parts[0].drawn(groups, source, lean)
 
@@ -107,26 +102,16 @@ class Chained:
         return made
 
 
-def _codes(parts: Sequence[Binning], columns: Sequence[int], table: Places) -> Counts:
-    codes = np.zeros(table.shape[0], np.int64)
-    for groups, column in zip(parts, columns, strict=True):
-        codes = codes * groups.many + groups.number(table[:, column])
-    return codes
+def _codes(parts: Sequence[Binning], family: Family, places: Places) -> Counts:
+    """The cell of each row in the table of the parents."""
+    numbers = numbered(parts[1:], places[:, list(family.parents)])
+    return np.ravel_multi_index(numbers, [groups.many for groups in parts[1:]])
 
 
 def _across(codes: Counts, parts: Sequence[Binning], rows: int) -> Weights:
     """The number of all rows with each code of the parents, if these are a fair sample."""
     wide = math.prod(groups.many for groups in parts[1:])
     return np.asarray(np.bincount(codes, minlength=wide) * (rows / codes.size))
-
-
-def raked(table: Weights, down: Weights, across: Weights) -> Weights:
-    """The table scaled to these sums of rows, as nearly as possible, and of columns, exactly."""
-    made = table.astype(np.float64)
-    for _ in range(_SWEEPS):
-        made *= (down / np.maximum(made.sum(axis=1), 1e-300))[:, None]
-        made *= (across / np.maximum(made.sum(axis=0), 1e-300))[None, :]
-    return made
 
 
 def _drawn(chance: Weights, above: Counts, source: Source) -> Counts:
@@ -183,12 +168,10 @@ class Network(ColumnsFirst):
 
     @property
     def table_epsilon(self) -> Fraction:
-        """The price of each table."""
         return (self.epsilon * (1 - CHOICES) - self.columns_epsilon) / self.steps
 
     @property
     def choice_epsilon(self) -> Fraction:
-        """The price of each choice."""
         return self.epsilon * CHOICES / self.steps
 
     @property
@@ -222,7 +205,7 @@ class Network(ColumnsFirst):
         return min(super().least_epsilon, self.choice_epsilon, self.table_epsilon)
 
     def release(self, records: Passes, source: Source) -> Chained:
-        margins = private_margins(self.domain, records, self.columns_epsilon, source)
+        margins = self.margins(records, source)
         made = Independent(margins).block(range(self.first_block), source)
         groups = _Groupings(self.domain, margins)
         counts: dict[Family, Counts] = {}  # the true tables, which are secret; each is counted once
@@ -237,8 +220,7 @@ class Network(ColumnsFirst):
             family = families[rule.choose(scores, source)]
             released = noisy(counts[family], self.table_epsilon, source)
             parts = self.grouping(family, groups)
-            line = self.domain.axes[family.child].ordered
-            tables.append(Conditional(family, parts, fitted(released, self.rows), line))
+            tables.append(Conditional(family, parts, fitted(released, self.rows)))
             made[:, family.child] = tables[-1].column(made, self.rows, source)
             placed += [column for column in (*family.parents, family.child) if column not in placed]
         return Chained(margins, tables, self.rows, made)
@@ -289,7 +271,7 @@ class _Groupings:
     def __init__(self, domain: Domain, margins: Sequence[Margin]) -> None:
         self._margins = margins
         self._binned = lru_cache(maxsize=None)(
-            lambda j, most: binned(domain.axes[j], margins[j], most, ordered=domain.axes[j].ordered)
+            lambda j, most: binned(domain.axes[j], margins[j], most)
         )
 
     def of(self, columns: Sequence[int], cells: int) -> list[Binning]:

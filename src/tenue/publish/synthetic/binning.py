@@ -9,16 +9,18 @@ Groups are made from released numbers, so they cost nothing, and never from rows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...noise.source import Source
-from .counts import Weights, uniforms
-from .domain import Axis, Domain, Places
+from .counts import Counts, Weights, uniforms
+from .domain import Axis, Places
 from .independent_columns import Margin
 
 _FLAT = 1e-6
@@ -54,12 +56,16 @@ def within(lean: Weights, source: Source) -> NDArray[np.float64]:
     return np.asarray(np.clip(np.where(flat, rank, leaning), 0.0, np.nextafter(1.0, 0.0)))
 
 
+def along(table: NDArray[Any], axis: int) -> NDArray[Any]:
+    """The sums over all axes but one, which the others keep as one cell."""
+    others = tuple(i for i in range(table.ndim) if i != axis)
+    return np.asarray(table.sum(axis=others, keepdims=True))
+
+
 def _over_independence(table: Weights) -> Weights:
     ratio = table / table.sum()
     for axis in range(table.ndim):
-        others = tuple(i for i in range(table.ndim) if i != axis)
-        margin = table.sum(axis=others, keepdims=True) / table.sum()
-        ratio = ratio / np.maximum(margin, 1e-300)
+        ratio = ratio / np.maximum(along(table, axis) / table.sum(), 1e-300)
     return np.asarray(ratio)
 
 
@@ -70,11 +76,13 @@ class Binning:
 
     label: the group of each cell, numbered from 0.
     blank: whether the last group is of blanks.
+    ordered: whether the groups follow each other on a line.
     """
 
     margin: Margin
     label: NDArray[np.int64]
     blank: bool = False
+    ordered: bool = False
 
     @classmethod
     def of(
@@ -97,7 +105,8 @@ class Binning:
             label = np.empty(held, np.int64)
             falling = np.argsort(-weights[:held], kind="stable")
             label[falling] = np.minimum(np.arange(held), most - 1)
-        return cls(margin, np.append(label, label.max() + 1) if blank else label, blank)
+        label = np.append(label, label.max() + 1) if blank else label
+        return cls(margin, label, blank, ordered)
 
     @property
     def many(self) -> int:
@@ -150,34 +159,27 @@ class Binning:
         return made
 
 
-def binned(axis: Axis, margin: Margin, most: int, *, ordered: bool, near: bool = False) -> Binning:
-    """The groups of one column; a tree that was not split has no cell of blanks."""
+def binned(
+    axis: Axis, margin: Margin, most: int, *, line: bool = False, near: bool = False
+) -> Binning:
+    """The groups of one column; a tree that was not split has no cell of blanks.
+
+    line: whether it is taken for a line even if it is not ordered.
+    """
     blank = axis.blank and int(margin.edges[-2]) == axis.held
-    return Binning.of(margin, ordered=ordered, blank=blank, most=most, near=near)
+    return Binning.of(margin, ordered=axis.ordered or line, blank=blank, most=most, near=near)
 
 
-def grouped(
-    domain: Domain,
-    margins: Sequence[Margin],
-    ordered: Sequence[bool],
-    most: int,
-    *,
-    near: bool = False,
-) -> list[Binning]:
-    """The groups of each column."""
-    return [
-        binned(axis, margin, most, ordered=line, near=near)
-        for axis, margin, line in zip(domain.axes, margins, ordered, strict=True)
-    ]
+def numbered(groups: Sequence[Binning], places: Places) -> list[NDArray[np.int64]]:
+    """The group of each record in each column."""
+    return [group.number(places[:, j]) for j, group in enumerate(groups)]
 
 
-def numbered(groups: Sequence[Binning]) -> Callable[[Places], Places]:
-    """The function that gives the group of each record in each column."""
-
-    def of(places: Places) -> Places:
-        return np.stack([group.number(places[:, j]) for j, group in enumerate(groups)], axis=1)
-
-    return of
+def tabulated(numbers: Sequence[NDArray[np.int64]], groups: Sequence[Binning]) -> Counts:
+    """How many records each cell has, given the group of each in each column."""
+    shape = tuple(group.many for group in groups)
+    cells = np.ravel_multi_index(tuple(numbers), shape)
+    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
 
 
 def located(

@@ -1,9 +1,10 @@
 """What is public about the columns of a private table: every value is a place on a line.
 
 Numbers, dates and datetimes lie in the order of their grid, categories depth first in their
-taxonomy (flat ones as declared), false before true. The place of a value depends on the schema and
-on the value alone, never on another row, so a replaced record changes one row of places and nothing
-else.
+taxonomy (flat ones as declared), false before true. Missing is a value of the domain like any
+other, with the last place, unless the schema declares which value replaces a missing one. The place
+of a value depends on the schema and on the value alone, never on another row, so a replaced record
+changes one row of places and nothing else.
 """
 
 from __future__ import annotations
@@ -17,10 +18,9 @@ from numpy.typing import NDArray
 
 from ...engine.sql.grid_values import first_step
 from ...errors import refuse
-from ...noise.samplers import LARGEST, uniform
-from ...noise.source import Source
-from ...schema import Bounded, Category, Column, Identifier, Schema
-from ..table.cells import Cells, is_stored
+from ...noise.samplers import LARGEST
+from ...schema import Bounded, Category, Column, Schema
+from ..table.cells import Cells, Coding
 
 if TYPE_CHECKING:
     import pyarrow
@@ -34,7 +34,7 @@ class Axis:
     """The places that values of one column may take, numbered from 0.
 
     blank: whether the last place stands for a missing value, which then leaves as a blank. It does
-        if the schema lists missing-value markers and no value to take instead.
+        unless the schema declares a value to take instead.
     """
 
     column: Column
@@ -47,7 +47,7 @@ class Axis:
             held = column.steps + 1
         else:
             held = len(column.categories) if isinstance(column, Category) else 2
-        blank = column.missing is None and bool(column.marks)
+        blank = column.missing is None
         return cls(column, held + blank, blank)
 
     @property
@@ -64,12 +64,9 @@ class Axis:
         """Whether near places are near values: numbers, dates and datetimes."""
         return isinstance(self.column, Bounded)
 
-    def places(self, cells: Cells, source: Source) -> NDArray[np.int64]:
-        """The place of each value.
-
-        A missing value takes the one that the schema declares; else it is a blank, if the schema
-        lists missing-value markers; else its place is drawn at random, whatever the rows are.
-        """
+    def places(self, cells: Cells) -> NDArray[np.int64]:
+        """The place of each value; a missing one takes the value that the schema declares, or else
+        is a blank."""
         full = cells.filled()
         if isinstance(self.column, Category):
             rank = {label: i for i, label in enumerate(self.column.taxonomy.depth_first)}
@@ -77,15 +74,11 @@ class Axis:
             places = of_label[np.where(full.present, full.numbers, 0)]
         else:
             places = np.clip(full.numbers - self._first, 0, self.held - 1)
-        absent = np.flatnonzero(~full.present)
-        if self.blank:
-            places[absent] = self.size - 1
-        elif absent.size:
-            places[absent] = uniform(self.held, absent.size, source)
-        return places
+        return np.asarray(np.where(full.present, places, self.size - 1))
 
-    def cells(self, places: NDArray[np.int64], kind: object) -> Cells:
-        """The values at these places, to be stored in the source's type."""
+    def cells(self, places: NDArray[np.int64]) -> Cells:
+        """The values at these places, in a type that follows from the schema: that of the source
+        may reveal something of rows."""
         present = places < self.held
         if isinstance(self.column, Category):
             index = {label: i for i, label in enumerate(self.column.categories)}
@@ -93,7 +86,7 @@ class Axis:
             numbers = number[np.where(present, places, 0)]
         else:
             numbers = np.where(present, places, 0) + self._first
-        return Cells(self.column, numbers, present, kind)
+        return Cells(self.column, numbers, present, None)
 
     @property
     def _first(self) -> int:
@@ -109,14 +102,13 @@ class Domain:
 
     @classmethod
     def of(cls, schema: Schema) -> Domain:
-        """The columns that leave: those that are stored and are no identifiers; refused where one
-        has more places than whole numbers that can be drawn."""
+        """The columns that leave: those that are stored and name no person; refused where one has
+        more places than whole numbers that can be drawn."""
+        columns = Coding.of(schema).columns
         axes = tuple(
             Axis.of(column)
-            for column in schema.columns.values()
-            if column.role != "identifier"
-            and not isinstance(column, Identifier)
-            and is_stored(column)
+            for column in columns
+            if column.role != "identifier" and column.name.lower() != schema.unit.lower()
         )
         if not axes:
             raise refuse("publish.nothing-can-leave", name=schema.name)
@@ -127,19 +119,24 @@ class Domain:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many places each axis has."""
         return tuple(axis.size for axis in self.axes)
 
-    def places(self, cells: Mapping[str, Cells], source: Source) -> Places:
-        """The places of each record; a function of the record alone, up to the random places of
-        values that are missing without a declaration."""
-        columns = [axis.places(cells[axis.name], source) for axis in self.axes]
+    @property
+    def empty(self) -> Places:
+        """The places of a record in which every value is missing."""
+        nothing = np.zeros(1, np.int64)
+        return self.places(
+            {axis.name: Cells(axis.column, nothing, nothing > 0, None) for axis in self.axes}
+        )
+
+    def places(self, cells: Mapping[str, Cells]) -> Places:
+        """The places of each record: a function of the record alone."""
+        columns = [axis.places(cells[axis.name]) for axis in self.axes]
         return np.ascontiguousarray(np.array(columns, np.int64).T.reshape(-1, len(self.axes)))
 
     def cells(self, places: Places) -> dict[str, Cells]:
-        """The columns at these places, in types that follow from the schema: those of the source
-        may reveal something of rows."""
-        return {axis.name: axis.cells(places[:, j], None) for j, axis in enumerate(self.axes)}
+        """The columns at these places."""
+        return {axis.name: axis.cells(places[:, j]) for j, axis in enumerate(self.axes)}
 
     def table(self, places: Places) -> pyarrow.Table:
         import pyarrow

@@ -12,17 +12,17 @@ the part above 0 could be kept, adds no rows to regions that have none.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
 from ...engine.contract import Passes
 from ...noise.source import Source
 from ..permute import shuffled
-from .binning import Binning, leanings, located
+from .binning import Binning, along, leanings, located, numbered, tabulated
 from .counts import Counts, Weights, apportioned, noisy, variance
 from .domain import Places
 from .independent_columns import Measured
@@ -47,9 +47,17 @@ class Grid:
 
     def about(self, column: int) -> tuple[Weights, float]:
         """The totals of the groups of one column, and the variance of each."""
-        here = self.columns.index(column)
-        totals = self.counts.sum(axis=tuple(i for i in range(self.counts.ndim) if i != here))
+        totals = along(self.counts, self.columns.index(column)).ravel()
         return totals.astype(np.float64), self.variance * self.counts.size / totals.size
+
+    def table(self, groups: Sequence[Binning], rows: int) -> Weights:
+        """The table that rows are drawn from, whose margins are those of the groups.
+
+        groups: of all columns.
+        """
+        axes = [groups[j] for j in self.columns]
+        expected, scale = independent(axes, max(rows, 1)), math.sqrt(self.variance / 2)
+        return dependent(self.counts, expected, scale, [axis.ordered for axis in axes])
 
 
 def private_grid(
@@ -65,13 +73,8 @@ def private_grid(
         `epsilon`-differential privacy for one record that is replaced: it leaves one cell and
         enters another, and every cell has noise, empty ones too.
     """
-    shape = tuple(groups[j].many for j in columns)
-
-    def counted(places: Places) -> Counts:
-        numbers = [groups[j].number(places[:, i]) for i, j in enumerate(columns)]
-        return np.bincount(np.ravel_multi_index(numbers, shape), minlength=math.prod(shape))
-
-    counts = records.only(*columns).sum(counted).reshape(shape)
+    axes = [groups[j] for j in columns]
+    counts = records.only(*columns).sum(lambda places: tabulated(numbered(axes, places), axes))
     return Grid(tuple(columns), noisy(counts, epsilon, source), variance(epsilon))
 
 
@@ -95,10 +98,7 @@ def refined(
 
 def independent(groups: Sequence[Binning], rows: float) -> Weights:
     """The grid of these columns if they were independent of each other."""
-    expected = np.array(float(rows))
-    for group in groups:
-        expected = np.multiply.outer(expected, group.weights)
-    return expected
+    return reduce(np.multiply.outer, (group.weights for group in groups), np.array(float(rows)))
 
 
 def dependent(
@@ -127,7 +127,8 @@ def dependent(
         likely = here * (table / wanted)[inside]
         apart = _centred(seen - likely)
         shared = _shared(likely + _surely(apart, scale * np.sqrt(cells)), table, inside)
-        table = _raked(np.maximum(shared, _LEAST * likely), here, _BETWEEN if level else _LAST)
+        margins = {axis: along(here, axis) for axis in reversed(range(here.ndim))}
+        table = raked(np.maximum(shared, _LEAST * likely), margins, _BETWEEN if level else _LAST)
         above, wanted = parts, here
     return table
 
@@ -151,15 +152,10 @@ def _summed(table: Weights | Counts, parts: Sequence[Counts]) -> Weights:
     return sums
 
 
-def _along(table: Weights, axis: int) -> Weights:
-    others = tuple(i for i in range(table.ndim) if i != axis)
-    return np.asarray(table.sum(axis=others, keepdims=True))
-
-
 def _centred(apart: Weights) -> Weights:
     """Removes what would change a margin, which is known better."""
     for axis in range(apart.ndim):
-        apart = apart - _along(apart, axis) * (apart.shape[axis] / apart.size)
+        apart = apart - along(apart, axis) * (apart.shape[axis] / apart.size)
     return apart
 
 
@@ -183,12 +179,13 @@ def _shared(values: Weights, totals: Weights, inside: tuple[Counts, ...]) -> Wei
     return shared.reshape(values.shape)
 
 
-def _raked(table: Weights, expected: Weights, sweeps: int) -> Weights:
-    wanted = [_along(expected, axis) for axis in range(table.ndim)]
+def raked(table: Weights, wanted: Mapping[int, Weights], sweeps: int) -> Weights:
+    """The table scaled to these sums along its axes, one after the other: the last ones exactly,
+    the others as nearly as possible."""
     for _ in range(sweeps):
-        for axis in reversed(range(table.ndim)):
-            table = table * (wanted[axis] / _along(table, axis).clip(1e-300))
-    return np.asarray(table)
+        for axis, sums in wanted.items():
+            table = table * (sums / along(table, axis).clip(1e-300))
+    return table
 
 
 @dataclass(frozen=True)
@@ -197,13 +194,11 @@ class Gridded:
     the others on nothing.
 
     columns: of the table, one for each of its axes.
-    ordered: whether each of them is a line, on which rows lean towards the next group.
     """
 
     table: Weights
     columns: Sequence[int]
     groups: Sequence[Binning]
-    ordered: Sequence[bool]
 
     def block(self, rows: range, source: Source) -> Places:
         size = len(rows)
@@ -224,6 +219,6 @@ class Gridded:
         """How the rows of each cell lean, along each ordered axis."""
         return {
             axis: leanings(self.table, axis, blank=self.groups[j].blank).ravel()
-            for axis, (j, line) in enumerate(zip(self.columns, self.ordered, strict=True))
-            if line
+            for axis, j in enumerate(self.columns)
+            if self.groups[j].ordered
         }

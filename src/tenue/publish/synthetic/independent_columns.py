@@ -60,14 +60,30 @@ class Margin:
         inside = (u - self.ends[cell]) / np.diff(self.ends)[cell] * width
         return np.asarray(begin + np.clip(inside.astype(np.int64), 0, width - 1))
 
-    def rank(self, places: NDArray[np.int64], source: Source | None = None) -> NDArray[np.float64]:
-        """The rank of each place in [0, 1): the middle of its ranks, or with a source a random one,
-        so that places that follow the margin have uniform ranks."""
+    def rank(self, places: NDArray[np.int64], source: Source) -> NDArray[np.float64]:
+        """A random one of the ranks of each place in [0, 1), so that places that follow the margin
+        have uniform ranks."""
         cell = np.searchsorted(self.edges, places, side="right") - 1
         share = np.diff(self.ends)[cell] / np.diff(self.edges)[cell]
-        at = 0.5 if source is None else uniforms(places.size, source)
-        ranks = self.ends[cell] + (places - self.edges[cell] + at) * share
+        at = places - self.edges[cell] + uniforms(places.size, source)
+        ranks = self.ends[cell] + at * share
         return np.asarray(np.clip(ranks, 0.0, np.nextafter(1.0, 0.0)))
+
+    def below(self, place: int) -> float:
+        """P(a smaller place than this one, which is above 0)."""
+        cell = int(np.searchsorted(self.edges, place, side="left")) - 1
+        begin, end = int(self.edges[cell]), int(self.edges[cell + 1])
+        low, high = float(self.ends[cell]), float(self.ends[cell + 1])
+        return low + (high - low) * (place - begin) / (end - begin)
+
+    def before(self, held: int) -> tuple[Margin, float]:
+        """The distribution of the first `held` places among themselves, and their share."""
+        share = self.below(held)
+        edges = np.append(self.edges[self.edges < held], held)
+        if share <= 0:
+            return Margin(edges, np.diff(edges) / held), 0.0
+        weights = np.diff(np.append(self.ends[: edges.size - 1], share))
+        return Margin(edges, weights / share), share
 
     def sample(self, rows: int, source: Source) -> NDArray[np.int64]:
         """Places in random order, evenly spread over the ranks."""
@@ -182,14 +198,16 @@ def margin_error(axis: Axis, rows: int, epsilon: Fraction) -> float:
     return tree_error([SplitLine(axis.size, int(axis.blank))], rows, epsilon)
 
 
-def shares(axes: Sequence[Axis], *, again: bool = False) -> tuple[Fraction, ...]:
-    """How columns share their budget: by √min(places, 64), which sums to 1 exactly.
+def budgets(domain: Domain, epsilon: Fraction, *, again: bool = False) -> list[Fraction]:
+    """The budget of each column, in proportion to √min(places, 64); they sum to `epsilon` exactly.
 
     again: whether categories are counted again afterwards. Then they have half as much: few of them
         are added up, while the errors of numbers add up over every interval.
     """
-    roots = [math.isqrt(min(axis.size, 64) << 20) >> (again and not axis.ordered) for axis in axes]
-    return tuple(Fraction(root, sum(roots)) for root in roots)
+    roots = [
+        math.isqrt(min(axis.size, 64) << 20) >> (again and not axis.ordered) for axis in domain.axes
+    ]
+    return [epsilon * Fraction(root, sum(roots)) for root in roots]
 
 
 _COUNTS = "A noisy count of each value"
@@ -221,13 +239,15 @@ class ColumnsFirst(Synthesis):
 
     @property
     def expected_error(self) -> float:
-        return margins_error(self.domain, self.rows, self.columns_epsilon, again=self.again)
+        return float(
+            np.mean([margin_error(axis, self.rows, budget) for axis, budget in self.spent])
+        )
 
     @property
     def least_epsilon(self) -> Fraction:
         return min(
             budget if has_counts(axis, self.rows, budget) else tree_least(budget)
-            for axis, budget in _spent(self.domain, self.columns_epsilon, self.again)
+            for axis, budget in self.spent
         )
 
     @property
@@ -237,7 +257,7 @@ class ColumnsFirst(Synthesis):
                 f"{_COUNTS if has_counts(axis, self.rows, budget) else _TREE}, "
                 f"for epsilon {float(budget):.6g}."
             )
-            for axis, budget in _spent(self.domain, self.columns_epsilon, self.again)
+            for axis, budget in self.spent
         }
 
     @property
@@ -245,6 +265,27 @@ class ColumnsFirst(Synthesis):
         """The price of all columns together, for the certificate."""
         epsilon = exactly(self.columns_epsilon)
         return f"A noisy distribution of each column, for epsilon {epsilon} in all."
+
+    @property
+    def spent(self) -> list[tuple[Axis, Fraction]]:
+        """The columns, and the budget of each."""
+        shares = budgets(self.domain, self.columns_epsilon, again=self.again)
+        return list(zip(self.domain.axes, shares, strict=True))
+
+    def columns(self, records: Passes, source: Source) -> list[Measured]:
+        """The noisy counts of all columns.
+
+        Guarantee
+            Together `columns_epsilon`-differentially private when one record is replaced.
+        """
+        return [
+            private_column(axis, records.only(j), budget, source)
+            for j, (axis, budget) in enumerate(self.spent)
+        ]
+
+    def margins(self, records: Passes, source: Source) -> list[Margin]:
+        """The distributions that follow from them."""
+        return [column.margin for column in self.columns(records, source)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,46 +302,10 @@ class Columns(ColumnsFirst):
     source: ClassVar[str] = "Zhang, Xiao and Xie 2016, one column at a time"
 
     def release(self, records: Passes, source: Source) -> Independent:
-        return Independent(private_margins(self.domain, records, self.epsilon, source))
+        return Independent(self.margins(records, source))
 
     @property
     def limits(self) -> Sequence[str]:
         if len(self.domain.axes) == 1:
             return ()
         return ("Columns are independent of each other, whatever they are in the original.",)
-
-
-def budgets(domain: Domain, epsilon: Fraction, *, again: bool = False) -> list[Fraction]:
-    """The budget of each column, by `shares`; the sum is `epsilon`."""
-    return [epsilon * share for share in shares(domain.axes, again=again)]
-
-
-def _spent(domain: Domain, epsilon: Fraction, again: bool) -> list[tuple[Axis, Fraction]]:
-    return list(zip(domain.axes, budgets(domain, epsilon, again=again), strict=True))
-
-
-def private_margins(
-    domain: Domain, records: Passes, epsilon: Fraction, source: Source
-) -> list[Margin]:
-    """The margins of all columns, by `private_columns`."""
-    return [column.margin for column in private_columns(domain, records, epsilon, source)]
-
-
-def private_columns(
-    domain: Domain, records: Passes, epsilon: Fraction, source: Source, *, again: bool = False
-) -> list[Measured]:
-    """The noisy counts of all columns.
-
-    Guarantee
-        Together `epsilon`-differentially private when one record is replaced.
-    """
-    return [
-        private_column(axis, records.only(j), budget, source)
-        for j, (axis, budget) in enumerate(_spent(domain, epsilon, again))
-    ]
-
-
-def margins_error(domain: Domain, rows: int, epsilon: Fraction, *, again: bool = False) -> float:
-    """`Synthesis.expected_error` of columns that share this budget."""
-    pairs = _spent(domain, epsilon, again)
-    return float(np.mean([margin_error(axis, rows, budget) for axis, budget in pairs]))

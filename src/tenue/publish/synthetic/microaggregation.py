@@ -4,9 +4,11 @@ Records are sorted by a complete key that the schema alone decides (`taxonomy/to
 divided into groups of k, the last of k to 2k − 1, whose sizes are public. One replaced record then
 moves the groups' sums along a chain, all columns together by at most L_N if each is divided by the
 length of its line (`sensitivity/chain.py`). So a number's sums get discrete Laplace noise of scale
-length·L_N/ε, one draw for each group and column. A group's category is chosen among *all*
-categories of the column with weight exp(−ε·s/(2·length·L_N)), where s is the sum of its distances
-to the group's values. Both cost in proportion to their links, which add up to ε.
+length·L_N/ε, one draw for each group and column. If values may be missing, their number in each
+group gets noise too; both together move as far as the record does on the line. A group's category
+is chosen among *all* categories of the column with weight exp(−ε·s/(2·length·L_N)), where s is the
+sum of its distances to the group's values. Both cost in proportion to their links, which add up to
+ε.
 
 Candidates are categories, not all concepts of the taxonomy: a released value is one that the column
 may hold, and these are public.
@@ -36,7 +38,7 @@ from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.source import Source
 from ...sensitivity import chain
 from ...taxonomy.total_order import MOST_COLUMNS, bits_for, cells, index
-from ...text import many, named, sentence, shortly
+from ...text import many, sentence, shortly
 from .axis import Line, MeaningLine, NumberLine, lines_of, varying
 from .counts import uniforms
 from .domain import Domain, Places
@@ -45,6 +47,7 @@ from .synthesis import Synthesis
 Reals = NDArray[np.float64]
 
 _STRENGTHS = 2.0 ** np.arange(-8, 41)
+_HALVINGS = 60
 _MOST_SUM = 1 << 61
 _MOST_MOVED = 1 << 53
 _MOST_SCALE = 1 << 55
@@ -90,6 +93,20 @@ def smoothed(values: Reals, variance: float) -> Reals:
     return np.asarray(np.fft.irfft(waves * kept, 2 * size)[:size])
 
 
+def shares_of(values: Reals) -> Reals:
+    """The values, all moved by as much and clipped to [0, 1], so that their sum stays as far as it
+    can: clipping alone would add rows where noise is."""
+    total = min(max(float(values.sum()), 0.0), float(values.size))
+    low, high = float(values.min()) - 1.0, float(values.max())
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if np.clip(values - middle, 0, 1).sum() > total:
+            low = middle
+        else:
+            high = middle
+    return np.asarray(np.clip(values - high, 0, 1))
+
+
 def spread(values: Reals, groups: NDArray[np.int64], source: Source) -> Reals:
     """A value for each of these groups, around the mean of the group, in an interval as wide as the
     larger of the distances to the means before and after it."""
@@ -105,6 +122,8 @@ class Means:
     k, groups: ranks from i·k to (i + 1)·k − 1 are group i; the last has the rest.
     columns: how many the table has.
     numbers, categories: of each column its mean, or its category, in every group.
+    missing: of each number the share of missing values in every group.
+    rows, drawn: how many were read, and how many are drawn.
     spread: whether numbers are spread between neighbouring groups.
     """
 
@@ -114,20 +133,27 @@ class Means:
     numbers: tuple[tuple[NumberLine, Reals], ...]
     categories: tuple[tuple[MeaningLine, NDArray[np.int64]], ...]
     spread: bool
+    missing: tuple[Reals, ...]
+    rows: int
+    drawn: int
 
     def block(self, rows: range, source: Source) -> Places:
-        group = group_of(np.arange(rows.start, rows.stop, rows.step), self.k, self.groups)
+        ranks = np.arange(rows.start, rows.stop, rows.step) * self.rows // self.drawn
+        group = group_of(ranks, self.k, self.groups)
         made = np.empty((group.size, self.columns), np.int64)
         for line, means in self.numbers:
             values = spread(means, group, source) if self.spread else means[group]
             made[:, line.place] = line.places(values)
+        for (line, _), shares in zip(self.numbers, self.missing, strict=True):
+            if line.axis.blank:
+                gone = uniforms(group.size, source) < shares[group]
+                made[gone, line.place] = line.axis.size - 1
         for category, chosen in self.categories:
             made[:, category.place] = chosen[group]
         return made
 
 
 def group_of(ranks: NDArray[np.int64], k: int, groups: int) -> NDArray[np.int64]:
-    """The group of each rank."""
     return np.minimum(ranks // k, groups - 1)
 
 
@@ -175,11 +201,13 @@ def share_error(columns: int, groups: int, scale: float) -> float:
 class Tallies(NamedTuple):
     """The exact statistics of the rows.
 
-    sums: for each number, its sum in every group.
+    sums: for each number, its sum in every group, a missing value counted as the last.
+    missing: for each number, how many values are missing in every group.
     scores: for each column of categories, how far every candidate is from every group.
     """
 
     sums: tuple[NDArray[np.int64], ...]
+    missing: tuple[NDArray[np.int64], ...]
     scores: tuple[NDArray[np.int64], ...]
 
 
@@ -187,6 +215,7 @@ class Centroids(NamedTuple):
     """The noisy statistics, which are released."""
 
     sums: tuple[NDArray[np.int64], ...]
+    missing: tuple[NDArray[np.int64], ...]
     chosen: tuple[NDArray[np.int64], ...]
 
 
@@ -228,12 +257,10 @@ class Microaggregation(Synthesis):
 
     @property
     def clusters(self) -> int:
-        """How many groups there are."""
         return max(1, self.rows // self.k)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """How many records each group has."""
         sizes = np.full(self.clusters, self.k, np.int64)
         sizes[-1] = self.rows - self.k * (self.clusters - 1)
         return sizes
@@ -294,6 +321,11 @@ class Microaggregation(Synthesis):
     def _law(self, line: NumberLine) -> DiscreteLaplace:
         return DiscreteLaplace(sensitivity=line.length * self.length, epsilon=self.epsilon)
 
+    def _count_law(self, line: NumberLine) -> DiscreteLaplace:
+        """The noise in the number of missing values, each of which counts `beyond` steps."""
+        moved = line.length * self.length / line.beyond
+        return DiscreteLaplace(sensitivity=moved, epsilon=self.epsilon)
+
     def _choice(self, line: MeaningLine) -> Exponential:
         """The score of a category is the negated sum of its distances to the group's values."""
         moved = line.length * self.length  # 0 where all categories are equally far
@@ -310,7 +342,7 @@ class Microaggregation(Synthesis):
         if len(live) < 2:
             return values
         bits = bits_for(len(live))
-        at = [cells(line.positions(line.values(places)), line.length, bits) for line in live]
+        at = [cells(line.at(line.values(places)), line.length, bits) for line in live]
         return [index(np.stack(at, axis=1), bits).astype(np.int64), *values]
 
     @cached_property
@@ -322,6 +354,7 @@ class Microaggregation(Synthesis):
     def tallies(self, records: Passes) -> Tallies:
         """The statistics of all groups, by one walk along the order."""
         sums = [np.zeros(self.clusters, np.int64) for _ in self._numbers]
+        missing = [np.zeros(self.clusters, np.int64) for _ in self._numbers]
         counts = [np.zeros((self.clusters, c.axis.size), np.int64) for c in self._categories]
         begin = 0
         for keys in records.sort(self.key):
@@ -331,51 +364,84 @@ class Microaggregation(Synthesis):
             first = int(group[0])
             here = slice(first, int(group[-1]) + 1)
             starts = np.searchsorted(group, np.arange(here.start, here.stop))
-            for total, line in zip(sums, self._numbers, strict=True):
-                total[here] += np.add.reduceat(values[line], starts)
+            for total, gone, line in zip(sums, missing, self._numbers, strict=True):
+                total[here] += np.add.reduceat(np.minimum(values[line], line.last), starts)
+                if line.beyond:
+                    absent = (values[line] > line.last).astype(np.int64)
+                    gone[here] += np.add.reduceat(absent, starts)
             for count, category in zip(counts, self._categories, strict=True):
                 kinds = category.axis.size
                 at = (group - first) * kinds + values[category]
                 pairs = np.bincount(at, minlength=(here.stop - first) * kinds)
                 count[here] += pairs.reshape(-1, kinds)
-        scores = [c.scores(count) for c, count in zip(self._categories, counts, strict=True)]
-        return Tallies(tuple(sums), tuple(scores))
+        distances = [category.distances for category in self._categories]
+        scores = [count @ apart.T for count, apart in zip(counts, distances, strict=True)]
+        return Tallies(tuple(sums), tuple(missing), tuple(scores))
 
     def noisy(self, tallies: Tallies, source: Source) -> Centroids:
         """The statistics with noise: the only step that has a price."""
-        sums = []
-        for line, exact in zip(self._numbers, tallies.sums, strict=True):
-            drawn = self._law(line).steps(self.clusters, source) if line.length else 0
-            sums.append(exact + drawn)
-        chosen = []
-        for category, scores in zip(self._categories, tallies.scores, strict=True):
-            choice = self._choice(category)
-            numbers = [choice.choose(row, source) for row in (-scores).tolist()]
-            chosen.append(np.array(numbers, np.int64))
-        return Centroids(tuple(sums), tuple(chosen))
+        sums = [
+            exact + self._law(line).steps(self.clusters, source) if line.length else exact
+            for line, exact in zip(self._numbers, tallies.sums, strict=True)
+        ]
+        missing = [
+            exact + self._count_law(line).steps(self.clusters, source) if line.beyond else exact
+            for line, exact in zip(self._numbers, tallies.missing, strict=True)
+        ]
+        choices = [self._choice(category) for category in self._categories]
+        chosen = [
+            np.array([choice.choose(row, source) for row in (-scores).tolist()], np.int64)
+            for choice, scores in zip(choices, tallies.scores, strict=True)
+        ]
+        return Centroids(tuple(sums), tuple(missing), tuple(chosen))
 
     def written(self, centroids: Centroids) -> Means:
         """The rows that follow from the release."""
-        numbers = tuple(zip(self._numbers, self._means(centroids.sums), strict=True))
+        both = list(self._means(centroids))
+        numbers = tuple((line, means) for line, (means, _) in zip(self._numbers, both, strict=True))
         categories = tuple(zip(self._categories, centroids.chosen, strict=True))
         columns = len(self.domain.axes)
-        return Means(self.k, self.clusters, columns, numbers, categories, self.spread)
+        missing = tuple(shares for _, shares in both)
+        return Means(
+            self.k,
+            self.clusters,
+            columns,
+            numbers,
+            categories,
+            self.spread,
+            missing,
+            self.rows,
+            self.drawn,
+        )
 
-    def _means(self, sums: Sequence[NDArray[np.int64]]) -> Iterator[Reals]:
-        """The means as shares of the range."""
-        for line, noisy in zip(self._numbers, sums, strict=True):
-            means = noisy / (self.sizes * max(line.length, 1))
+    def _means(self, centroids: Centroids) -> Iterator[tuple[Reals, Reals]]:
+        """The means of the values that are not missing, as shares of the range, and the shares of
+        those that are."""
+        each = zip(self._numbers, centroids.sums, centroids.missing, strict=True)
+        for line, noisy, gone in each:
+            last = max(line.last, 1)
+            means, shares = noisy / (self.sizes * last), gone / self.sizes
             if self.smooth and line.length:
-                if self._alone:
-                    means = isotonic(means, self.sizes.astype(np.float64) ** 2)
-                else:
-                    means = smoothed(means, self._law(line).variance / (self.k * line.length) ** 2)
-            yield np.clip(means, 0, 1)
+                means = self._smoothed(means, float(self._law(line).variance) / last**2)
+            if self.smooth and line.beyond:
+                shares = self._smoothed(shares, float(self._count_law(line).variance))
+            shares = shares_of(shares)
+            # a missing value counted as the last
+            means = (means - shares) / np.maximum(1 - shares, 1 / self.k)
+            yield np.clip(means, 0, 1), shares
+
+    def _smoothed(self, values: Reals, variance: float) -> Reals:
+        """Values of all groups, moved together; the sum of k of them has noise of that variance."""
+        if self._alone:
+            return isotonic(values, self.sizes.astype(np.float64) ** 2)
+        return smoothed(values, variance / self.k**2)
 
     @property
     def expected_error(self) -> float:
         columns = len(varying(self._all))
-        noise = float(self.sensitivity / self.epsilon)
+        # a line on which values may be missing is longer than the range of the values
+        longer = max((line.length / max(line.last, 1) for line in self._numbers), default=1.0)
+        noise = float(self.sensitivity / self.epsilon) * longer
         return share_error(columns, self.clusters, noise) if columns else 0.0
 
     @property
@@ -391,9 +457,15 @@ class Microaggregation(Synthesis):
         }
         for name, scale in self.scale.items():
             texts[f"column {name}"] = f"The mean of a group has noise of scale {shortly(scale)}."
+        for number in self._numbers:
+            if number.beyond:
+                wide = shortly(float(self._count_law(number).scale))
+                texts[f"missing {number.axis.name}"] = (
+                    f"The number of missing values in a group has noise of scale {wide}."
+                )
         for line in self._categories:
             # the price if a record took the most distant category
-            furthest = int(line.line.distances.max()) if line.length else 0
+            furthest = int(line.distances.max()) if line.length else 0
             alone = shortly(2 * float(self._choice(line).fall) * furthest)
             texts[f"column {line.axis.name}"] = (
                 "The category of a group is chosen with noise; one choice alone would cost at most "
@@ -414,17 +486,10 @@ class Microaggregation(Synthesis):
 
     @property
     def limits(self) -> Sequence[str]:
-        texts = [
+        return (
             "Rows are group means with noise, not records: the variation inside a group of "
-            f"{self.k} records is lost."
-        ]
-        blank = [line.axis.name for line in self._numbers if line.axis.blank]
-        if blank:
-            texts.append(
-                f"A missing value of {named(blank)} counts as the middle of its range, and "
-                "no released number is missing."
-            )
-        return texts
+            f"{self.k} records is lost.",
+        )
 
 
 @checked_call

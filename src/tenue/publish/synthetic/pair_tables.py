@@ -21,10 +21,10 @@ from ...engine.contract import Passes
 from ...mechanism.exponential_mechanism import Exponential
 from ...noise.source import Source
 from ..permute import shuffled
-from .binning import Binning, by_group, grouped, leanings, located, numbered
+from .binning import Binning, binned, by_group, leanings, located, numbered, tabulated
 from .counts import MOVED, Counts, Weights, apportioned, noisy, variance
 from .domain import Domain, Places
-from .grid import Grid, Gridded, dependent, independent, refined
+from .grid import Grid, Gridded, independent, refined
 from .independent_columns import Measured
 from .synthesis import Drawing
 
@@ -79,22 +79,20 @@ class PairTables:
         self, domain: Domain, records: Passes, measured: Sequence[Measured], source: Source
     ) -> Drawing:
         """The tables that rows are drawn from, and margins that are better for them."""
-        ordered = [axis.ordered for axis in domain.axes]
-        groups = grouped(domain, [column.margin for column in measured], ordered, self.groups)
-        with records.map(numbered(groups), [group.many for group in groups]) as numbers:
-            grids = self.grids(numbers, groups, ordered, source)
+        groups = [
+            binned(axis, column.margin, self.groups)
+            for axis, column in zip(domain.axes, measured, strict=True)
+        ]
+        sizes = [group.many for group in groups]
+        with records.map(lambda rows: np.stack(numbered(groups, rows), axis=1), sizes) as numbers:
+            grids = self.grids(numbers, groups, source)
         groups = refined(measured, groups, grids)
-        tables = {}
-        for grid in grids:
-            i, j = grid.columns
-            expected = independent([groups[i], groups[j]], max(self.rows, 1))
-            scale = math.sqrt(grid.variance / 2)
-            tables[i, j] = dependent(grid.counts, expected, scale, [ordered[i], ordered[j]])
-        return self.drawing(tables, groups, ordered)
+        tables = {
+            (grid.columns[0], grid.columns[1]): grid.table(groups, self.rows) for grid in grids
+        }
+        return self.drawing(tables, groups)
 
-    def grids(
-        self, numbers: Passes, groups: Sequence[Binning], ordered: Sequence[bool], source: Source
-    ) -> list[Grid]:
+    def grids(self, numbers: Passes, groups: Sequence[Binning], source: Source) -> list[Grid]:
         """The noisy table of each pair, in the order of choice.
 
         numbers: the group of each record in each column.
@@ -102,22 +100,18 @@ class PairTables:
         counts = crossed(numbers, groups)
         return [
             Grid(pair, noisy(counts[pair], self.counting, source), variance(self.counting))
-            for pair in self.selected(counts, groups, ordered, source)
+            for pair in self.selected(counts, groups, source)
         ]
 
     def selected(
-        self,
-        counts: Mapping[Pair, Counts],
-        groups: Sequence[Binning],
-        ordered: Sequence[bool],
-        source: Source,
+        self, counts: Mapping[Pair, Counts], groups: Sequence[Binning], source: Source
     ) -> list[Pair]:
         """The pairs that have a table."""
         scores = {
             (i, j): self.score(table, independent([groups[i], groups[j]], self.rows))
             for (i, j), table in counts.items()
         }
-        return self.spanned(scores, ordered, source)
+        return self.spanned(scores, [group.ordered for group in groups], source)
 
     def score(self, counts: Counts, independent: Weights) -> int:
         """How far a table is from independence, less the expected sum of its noise.
@@ -131,7 +125,7 @@ class PairTables:
     def spanned(
         self, scores: Mapping[Pair, int], ordered: Sequence[bool], source: Source
     ) -> list[Pair]:
-        """The pairs of a spanning tree, one after the other, higher scores rather than lower.
+        """The pairs of a spanning tree, chosen one after the other.
 
         Columns of numbers are joined to each other first: more is asked of them.
         """
@@ -153,11 +147,9 @@ class PairTables:
         rule = Exponential(len(pairs), self.choosing, MOVED)
         return pairs[rule.choose(list(scores.values()), source)]
 
-    def drawing(
-        self, tables: Mapping[Pair, Weights], groups: Sequence[Binning], ordered: Sequence[bool]
-    ) -> Drawing:
+    def drawing(self, tables: Mapping[Pair, Weights], groups: Sequence[Binning]) -> Drawing:
         """The rows that follow from the tables of two columns."""
-        return Walk(tables, groups, ordered)
+        return Walk(tables, groups)
 
 
 @dataclass(frozen=True)
@@ -178,17 +170,14 @@ class AllPairs(PairTables):
 
     @property
     def choosing(self) -> Fraction:
-        """Nothing is chosen."""
         return Fraction(0)
 
     def selected(self, counts: Mapping[Pair, Counts], *_: object) -> list[Pair]:
         return list(counts)
 
-    def drawing(
-        self, tables: Mapping[Pair, Weights], groups: Sequence[Binning], ordered: Sequence[bool]
-    ) -> Drawing:
+    def drawing(self, tables: Mapping[Pair, Weights], groups: Sequence[Binning]) -> Drawing:
         table = agreeing(independent(groups, max(self.rows, 1)), tables)
-        return Gridded(table, range(self.columns), groups, ordered)
+        return Gridded(table, range(self.columns), groups)
 
 
 @dataclass(frozen=True)
@@ -197,12 +186,11 @@ class Walk:
 
     tables: Mapping[Pair, Weights]
     groups: Sequence[Binning]
-    ordered: Sequence[bool]
 
     def block(self, rows: range, source: Source) -> Places:
         made = walked(self.tables, self.groups, len(rows), source)
         numbers = [made[j] for j in range(len(self.groups))]
-        leans = {j: self._leans(j, made) for j, line in enumerate(self.ordered) if line}
+        leans = {j: self._leans(j, made) for j, group in enumerate(self.groups) if group.ordered}
         placed = located(numbers, self.groups, leans, source)
         return np.asarray(placed[shuffled(len(rows), source)])
 
@@ -223,17 +211,9 @@ def crossed(numbers: Passes, groups: Sequence[Binning]) -> dict[Pair, Counts]:
     """
 
     def counts(i: int, j: int) -> Counts:
-        many, others = groups[i].many, groups[j].many
-        return numbers.only(i, j).sum(lambda pair: cross(pair[:, 0], pair[:, 1], many, others))
+        return numbers.only(i, j).sum(lambda pair: tabulated([*pair.T], [groups[i], groups[j]]))
 
     return {pair: counts(*pair) for pair in itertools.combinations(range(len(groups)), 2)}
-
-
-def cross(
-    one: NDArray[np.int64], other: NDArray[np.int64], many: int, others: int
-) -> NDArray[np.int64]:
-    """How many rows each pair of groups has."""
-    return np.bincount(one * others + other, minlength=many * others).reshape(many, others)
 
 
 def walked(

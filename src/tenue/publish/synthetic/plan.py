@@ -1,4 +1,5 @@
-"""The plan of a private release: its method and expected error, before anything is read or spent.
+"""The plan of a private release: its method and rough expected error, before anything is read or
+spent.
 
 The method is chosen by the number of rows, epsilon, and the types and number of columns; never by a
 row. The limits were found by measuring on a few tables (`benchmarks/private_release.py`). They
@@ -11,7 +12,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +28,7 @@ from .copula import Copula
 from .domain import Domain
 from .independent_columns import Columns
 from .microaggregation import Microaggregation
+from .persons import Persons
 from .privtree import Tree
 from .synthesis import Synthesis
 from .two_stage import TwoStage
@@ -40,6 +42,12 @@ WAYS: dict[str, type[Synthesis]] = {
 }
 
 
+ROUGH = (
+    "It is a rough figure: measured on such values, the error was between half and twice as much, "
+    "and by microaggregation up to six times as much."
+)
+"""How far `expected_error` was from the mean of three releases in 102 plans of one to eight
+columns; `tests/unit/publish/test_synthetic_plan.py` measures some again."""
 FEW = 1_000
 """Below so many rows times epsilon no method reveals much."""
 _PAIRS = 10_000
@@ -121,9 +129,10 @@ class ReleasePlan:
     """The plan of `publish(method="private")`. It reads no row and costs nothing.
 
     by: the method of drawing; `reason`: a sentence on why it was chosen.
-    expected_error: the expected absolute error of the share of rows in a random interval of a
-        random column, from noise and resolution alone, for values spread evenly over their domain.
-        The error from the true shape of the values is unknown before, and not reported afterwards.
+    expected_error: roughly the expected absolute error of the share of rows in a random interval of
+        a random column, from noise and resolution alone, for values spread evenly over their
+        domain; `ROUGH` says how roughly. The error from the true shape of the values is unknown
+        before, and not reported afterwards.
     k, clusters, sensitivity, scale: of microaggregation: rows in a cluster, how many clusters, by
         how much one record moves all normalised centroids together, and the noise of a centroid
         of each column, in its own unit. None for other methods.
@@ -140,18 +149,19 @@ class ReleasePlan:
     sensitivity: float | None = None
     scale: Mapping[str, float] | None = None
     way: Synthesis = field(repr=False)
+    persons: Persons | None = field(default=None, repr=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the holder should consider before spending."""
         texts = []
-        if self.rows * self.epsilon < FEW:
+        if self.way.rows * self.way.epsilon < FEW:
             texts.append(
                 f"{sentence(many(self.rows, 'row'))} at epsilon {exactly(self.epsilon)} reveal "
                 "little: expect a coarse picture, or spend more."
             )
-        if self.sensitivity is not None and self.sensitivity > _WIDE * self.epsilon:
-            wide = percent(self.sensitivity / float(self.epsilon))
+        if self.sensitivity is not None and self.sensitivity > _WIDE * self.way.epsilon:
+            wide = percent(self.sensitivity / float(self.way.epsilon))
             texts.append(
                 f"The mean of a group has noise of {wide} of the width of its domain, which hides "
                 "the true mean: choose a larger k or another method."
@@ -160,7 +170,7 @@ class ReleasePlan:
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON values."""
-        names = [field.name for field in fields(self) if field.name != "way"]
+        names = [field.name for field in fields(self) if field.name not in ("way", "persons")]
         return {name: getattr(self, name) for name in names} | {
             "epsilon": exactly(self.epsilon),
             "parameters": dict(self.parameters),
@@ -169,7 +179,6 @@ class ReleasePlan:
         }
 
     def to_json(self) -> str:
-        """One JSON object."""
         return json.dumps(self.to_dict())
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -180,12 +189,19 @@ class ReleasePlan:
             (
                 "Error",
                 "For values spread evenly between their bounds, the share of rows between two "
-                f"values of a column is off by {percent(self.expected_error)} on average. The "
-                "error from their true shape is not known beforehand.",
+                f"values of a column is off by roughly {percent(self.expected_error)} on average. "
+                f"{ROUGH} The error from their true shape is not known beforehand.",
             ),
             *((sentence(name), value) for name, value in self.parameters.items()),
             *(("WARNING", text) for text in self.warnings),
         ]
+
+    def _at(self, price: Fraction) -> ReleasePlan:
+        """The same method at another price."""
+        if self.persons is None:
+            return planned(self.way.domain, self.rows, price, self.by, self.k or AUTO)
+        persons = replace(self.persons, epsilon=price)
+        return planned_for(persons, self.way.domain, self.rows, self.by, self.k or AUTO)
 
     def picture(self) -> Picture:
         """The picture of `tn.report.plot`: the expected error of the same method at other prices,
@@ -196,7 +212,7 @@ class ReleasePlan:
         for factor in _OTHER_PRICES:
             with suppress(Refused):
                 price = price_of(self.epsilon * factor)
-                other = planned(self.way.domain, self.rows, price, self.by, self.k or AUTO)
+                other = self._at(price)
                 points.append((float(price), other.expected_error))
         here = float(self.epsilon), self.expected_error
         label = f"epsilon {exactly(self.epsilon)}: {percent(self.expected_error)}"
@@ -208,14 +224,15 @@ class ReleasePlan:
             ],
             x=Axis("epsilon", log=True, ticks=tuple(price for price, _ in points), write="~g"),
             y=Axis(low=0, high=1.15 * max(error for _, error in points), write=".1%", grid=True),
-            title="expected error of the share of rows between two values",
+            title="rough expected error of the share of rows between two values",
             width=440,
             height=240,
         )
         return Picture(
             f"A private table of {many(self.rows, 'row')}, by {self.by}",
             [panel],
-            "for values spread evenly; the error from their true shape is not known beforehand",
+            "a rough figure, for values spread evenly; the error from their true shape is not "
+            "known beforehand",
         )
 
     def __str__(self) -> str:
@@ -234,11 +251,12 @@ def plan_release(
     by: str = AUTO,
     k: int | Literal["auto"] = AUTO,
 ) -> ReleasePlan:
-    """The plan of a private release and its expected error; reads no row and costs nothing.
+    """The plan of a private release and roughly its error; reads no row and costs nothing.
 
     Parameters
         schema: a `Schema`, or the path of its file.
-        n: how many rows the table has; None for the number that the schema states.
+        n: how many rows the table has, of persons about how many are kept; None for the number that
+            the schema states.
         epsilon: the price.
         by: "auto", or the name of a method of drawing.
         k: rows in a cluster; giving it means microaggregation.
@@ -257,7 +275,12 @@ def plan_release(
     rows = described.rows if n is None else whole(n, "n", least=1)
     if rows is None:
         raise refuse("publish.row-count-unknown", name=described.name)
-    return planned(Domain.of(described), rows, price_of(epsilon), by, k)
+    domain, price = Domain.of(described), price_of(epsilon)
+    persons = Persons.of(described, price)
+    if persons is not None:
+        check_for(persons, domain, by, k)
+        return planned_for(persons, domain, rows, by, k)
+    return planned(domain, rows, price, by, k)
 
 
 def price_of(epsilon: object) -> Fraction:
@@ -266,17 +289,64 @@ def price_of(epsilon: object) -> Fraction:
 
 
 def check_promisable(schema: Schema) -> None:
-    """Refuses a table whose number of rows is secret, or in which a person has several rows."""
+    """Refuses a table of records whose number is secret, or a person without a limit of rows."""
     if schema.unit != RECORD:
-        raise refuse("publish.private-unit-not-record", unit=schema.unit)
-    if schema.neighbours != "replace":
+        if schema.rows_per_unit is None:
+            raise refuse("ask.rows-per-unit-missing", name=schema.name, unit=schema.unit)
+    elif schema.neighbours != "replace":
         raise refuse("publish.private-row-count-secret")
 
 
-def planned(
-    domain: Domain, rows: int, epsilon: Fraction, by: str = AUTO, k: int | Literal["auto"] = AUTO
+def planned_for(
+    persons: Persons,
+    domain: Domain,
+    rows: int,
+    by: str = AUTO,
+    k: int | Literal["auto"] = AUTO,
+    *,
+    drawn: int | None = None,
 ) -> ReleasePlan:
-    """The plan from public facts alone."""
+    """The plan for persons, of so many of whose rows a method reads; it never fails where
+    `check_for` does not.
+
+    drawn: how many rows are drawn; None for as many as are read.
+    """
+    k = k if k == AUTO or isinstance(k, Mapping) else min(whole(k, "k", least=1), rows)
+    more = 0 if drawn is None else drawn - rows
+    plan = planned(domain, rows, persons.row_epsilon, by, k, paid=persons.epsilon)
+    return replace(
+        plan,
+        rows=rows + more,
+        epsilon=persons.epsilon,
+        parameters={**persons.parameters, **plan.parameters},
+        way=replace(plan.way, more=more),
+        persons=persons,
+    )
+
+
+_SIZES = tuple(2**power for power in range(45))
+
+
+def check_for(persons: Persons, domain: Domain, by: str, k: int | Literal["auto"]) -> None:
+    """Refuses options that do not suit persons, however many rows will be counted."""
+    persons.check()
+    for rows in _SIZES:
+        planned_for(persons, domain, rows, by, k)
+
+
+def planned(
+    domain: Domain,
+    rows: int,
+    epsilon: Fraction,
+    by: str = AUTO,
+    k: int | Literal["auto"] = AUTO,
+    *,
+    paid: Fraction | None = None,
+) -> ReleasePlan:
+    """The plan from public facts alone.
+
+    paid: the price that a refusal names, if it is not epsilon.
+    """
     options: dict[str, Any] = {}
     if k != AUTO:
         if by not in (AUTO, "microaggregation"):
@@ -295,15 +365,15 @@ def planned(
                 "publish.unknown-option-value", name="by", given=by, listed=listed, nearest=near
             )
         usual, _ = chosen_way(domain, rows, epsilon)
-        reason = f"You chose it, instead of {usual}."
-        if usual == by:
-            reason = "You chose it, and it suits the table."
+        suits = "and it suits the table" if usual == by else f"instead of {usual}"
+        reason = f"You chose it, {suits}."
     way = WAYS[by].planned(domain, rows, epsilon, **options)
     if way.least_epsilon < LEAST_EPSILON:
-        needed = epsilon * LEAST_EPSILON / way.least_epsilon
+        price = paid or epsilon
+        needed = price * LEAST_EPSILON / way.least_epsilon
         raise refuse(
             "publish.epsilon-split-too-thin",
-            epsilon=exactly(epsilon),
+            epsilon=exactly(price),
             by=by,
             columns=len(domain.axes),
             needed=exactly(EpsilonDelta.of(needed).epsilon),

@@ -196,20 +196,18 @@ def grown(
                 break
         landing = np.full(len(depths[-1].parent), -1, np.int64)
         landing[numbers] = np.arange(numbers.size)
-        stages.append(_Stage(depths, landing))
+        stages.append((depths, landing))
     low, high, held = (np.concatenate(column) for column in zip(*leaves, strict=True))
     return Boxes(low, high), held
 
 
 @dataclass(frozen=True, eq=False)
-class _Front:
+class _Front(Boxes):
     """Boxes of one depth that may still be split.
 
     tests: how many decisions were made above each.
     """
 
-    low: Places
-    high: Places
     tests: Counts
 
     @classmethod
@@ -281,13 +279,9 @@ class _Depth:
         return np.asarray(self.onto[box])
 
 
-@dataclass(frozen=True, eq=False)
-class _Stage:
-    """The depths that one pass counted, and the position of each of the last boxes on the front; −1
-    for those in leaves."""
-
-    depths: Sequence[_Depth]
-    landing: Counts
+_Stage = tuple[Sequence[_Depth], Counts]
+"""The depths that one pass counted, and the position of each of the last boxes on the front; −1 for
+those in leaves."""
 
 
 def _ahead(
@@ -312,10 +306,10 @@ def _tallied(records: Passes, stages: Sequence[_Stage], depths: Sequence[_Depth]
     def counted(places: Places) -> Counts:
         columns = [np.ascontiguousarray(places[:, j]) for j in range(places.shape[1])]
         box = np.zeros(len(places), np.int64)
-        for stage in stages:
-            for below in stage.depths:
+        for earlier, landing in stages:
+            for below in earlier:
                 box = below.found(columns, box)
-            box = stage.landing[box]
+            box = landing[box]
             columns, box = [column[box >= 0] for column in columns], box[box >= 0]
         for below in depths:
             box = below.found(columns, box)

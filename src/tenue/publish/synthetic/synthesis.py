@@ -5,10 +5,9 @@ options. Then it is paid for. Then it reads the rows, in passes, and what it rel
 are drawn from that release alone, block after block, so that neither the table that is read nor the
 one that is drawn need fit into memory.
 
-The rows that are read are kept on disk as places, so that a missing value gets its random place
-once. The rows that are drawn are written block by block. Each block is shuffled, and is a small
-copy of the whole: the order of rows follows from the release and from fresh bits, never from the
-order of the source.
+The rows that are read are kept on disk as places. The rows that are drawn are written block by
+block. Each block is shuffled, and is a small copy of the whole: the order of rows follows from the
+release and from fresh bits, never from the order of the source.
 """
 
 from __future__ import annotations
@@ -72,6 +71,8 @@ class Synthesis(abc.ABC):
     domain: Domain
     rows: int
     epsilon: Fraction
+    more: int = 0
+    """How many rows more than it reads are drawn."""
 
     @classmethod
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
@@ -93,16 +94,21 @@ class Synthesis(abc.ABC):
         and columns alone, never from memory.
         """
         for number in range(self._blocks):
-            yield drawing.block(range(number, self.rows, self._blocks), source)
+            yield drawing.block(range(number, self.drawn, self._blocks), source)
+
+    @property
+    def drawn(self) -> int:
+        """How many rows are drawn."""
+        return self.rows + self.more
 
     @property
     def first_block(self) -> int:
         """The size of the first block; no other is larger."""
-        return len(range(0, self.rows, self._blocks))
+        return len(range(0, self.drawn, self._blocks))
 
     @property
     def _blocks(self) -> int:
-        return max(1, -(-self.rows * len(self.domain.axes) // CELLS))
+        return max(1, -(-self.drawn * len(self.domain.axes) // CELLS))
 
     def draw(self, places: Places, source: Source) -> Places:
         """The private table of records in memory."""
@@ -112,9 +118,9 @@ class Synthesis(abc.ABC):
     @property
     @abc.abstractmethod
     def expected_error(self) -> float:
-        """The expected absolute error of the share of rows in a random interval of a random column,
-        from noise and resolution alone, for values spread evenly over their places; the error from
-        the true shape of the values is unknown."""
+        """Roughly the expected absolute error of the share of rows in a random interval of a random
+        column, from noise and resolution alone, for values spread evenly over their places; the
+        error from the true shape of the values is unknown."""
 
     @property
     def least_epsilon(self) -> Fraction:
@@ -142,7 +148,8 @@ VALUE = 160
 class Streamed:
     """The private table on disk, and what its holder learns.
 
-    columns, missing, beyond: of the table that was read, as in `KeptRows`.
+    columns, missing, beyond: of the table that was read: how many columns it has, how many values
+        of each are missing, and how many were outside its bounds.
     sample: some rows of the private table, as good as a random sample.
     likeness: of the sample, and of as many rows of the original.
     """
@@ -173,7 +180,7 @@ def stream(
     """
     domain, rows = way.domain, way.rows
     with original.keep(
-        lambda cells: domain.places(cells, source),
+        domain.places,
         domain.sizes,
         memory,
         lambda read: tell(f"read ({percent(read / rows)})"),
@@ -197,4 +204,4 @@ def stream(
     table = write_table(pieces())
     tell("evaluate")
     alike = likeness(domain.table(some), first[0], schema)
-    return Streamed(table, first[0], alike, kept.columns, kept.missing, kept.told.beyond)
+    return Streamed(table, first[0], alike, len(kept.missing), kept.missing, kept.told.beyond)

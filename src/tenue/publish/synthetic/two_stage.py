@@ -20,11 +20,11 @@ from ...errors import refuse
 from ...noise.source import Source
 from ...text import many
 from ..permute import shuffled
-from .binning import Binning, forced, grouped
+from .binning import Binning, binned, forced
 from .counts import Counts, Weights, apportioned, fitted, variance
 from .domain import Domain, Places
 from .grid import Grid, Gridded, dependent, independent, private_grid, refined
-from .independent_columns import ColumnsFirst, Margin, budgets, has_counts, private_columns
+from .independent_columns import ColumnsFirst, Margin, has_counts
 from .pair_tables import AllPairs, PairTables
 from .privtree import SPLITS, Boxes, SplitLine, tree_least, weighed
 from .synthesis import Drawing
@@ -44,14 +44,10 @@ class Coarse:
         """Where the groups of each column but the last end."""
         return [np.cumsum(group.weights)[:-1] * self.ranks for group in self.groups]
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(group.many for group in self.groups)
-
     def cells(self, ranks: Places) -> Counts:
         """The coarse cell of each row of ranks."""
         numbers = [np.searchsorted(end, ranks[:, j] + 0.5) for j, end in enumerate(self.ends)]
-        return np.asarray(np.ravel_multi_index(numbers, self.shape))
+        return np.ravel_multi_index(numbers, [group.many for group in self.groups])
 
     def factors(self, boxes: Boxes, weights: Weights, variance: float, grid: Grid) -> Weights:
         """The rows that each cell should have, over those that the boxes give it: their share and
@@ -59,7 +55,7 @@ class Coarse:
 
         variance: of the weight of each box.
         """
-        held, spread = np.zeros(self.shape), np.zeros(self.shape)
+        held, spread = np.zeros(grid.counts.shape), np.zeros(grid.counts.shape)
         for begin in range(0, boxes.many, _AT_ONCE):
             part = slice(begin, begin + _AT_ONCE)
             inside = self._inside(boxes.low[part], boxes.high[part])
@@ -114,24 +110,12 @@ _PAIRED, _ALL_PAIRED = 10_000, 100_000
 from which on every two of few columns have a table, which is `_ALL_NUMBERS` where all of three or
 four columns are numbers."""
 _ALL_NUMBERS = 10_000
-_SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
-    "grid": (
-        (20_000, Fraction(72, 100)),
-        (100_000, Fraction(78, 100)),
-        (math.inf, Fraction(60, 100)),
-    ),
-    "pair-tables": ((100_000, Fraction(60, 100)), (math.inf, Fraction(87, 100))),
-    "all-pairs": ((math.inf, Fraction(72, 100)),),
-    "all-pairs of numbers": (
-        (50_000, Fraction(78, 100)),
-        (500_000, Fraction(82, 100)),
-        (math.inf, Fraction(88, 100)),
-    ),
-    "tree": (
-        (50_000, Fraction(70, 100)),
-        (500_000, Fraction(35, 100)),
-        (math.inf, Fraction(25, 100)),
-    ),
+_SHARES: dict[str, dict[float, str]] = {
+    "grid": {20_000: "0.72", 100_000: "0.78", math.inf: "0.60"},
+    "pair-tables": {100_000: "0.60", math.inf: "0.87"},
+    "all-pairs": {math.inf: "0.72"},
+    "all-pairs of numbers": {50_000: "0.78", 500_000: "0.82", math.inf: "0.88"},
+    "tree": {50_000: "0.70", 500_000: "0.35", math.inf: "0.25"},
 }
 """The part of epsilon for single columns, up to so many rows times epsilon."""
 
@@ -189,8 +173,8 @@ class TwoStage(ColumnsFirst):
             return self.epsilon * (Fraction(3, 4) if small else Fraction(1, 2))
         numbers = self.joint == "all-pairs" and all(axis.ordered for axis in self.domain.axes)
         steps = _SHARES["all-pairs of numbers" if numbers else self.joint]
-        share = next(part for most, part in steps if self.rows * self.epsilon < most)
-        return self.epsilon * share
+        share = next(part for most, part in steps.items() if self.rows * self.epsilon < most)
+        return self.epsilon * Fraction(share)
 
     @property
     def joint_epsilon(self) -> Fraction:
@@ -223,9 +207,9 @@ class TwoStage(ColumnsFirst):
     def _counted(self) -> bool:
         """Whether every value of the grid's columns has a count: then even tails are known well
         enough to be divided into groups of near values, of which fewer are needed."""
-        shares = budgets(self.domain, self.columns_epsilon, again=self.again)
+        gridded = [self.spent[j] for j in self.gridded]
         return self.joint == "grid" and all(
-            has_counts(self.domain.axes[j], self.rows, shares[j]) for j in self.gridded
+            has_counts(axis, self.rows, budget) for axis, budget in gridded
         )
 
     @property
@@ -245,17 +229,18 @@ class TwoStage(ColumnsFirst):
         return kind(len(self.domain.axes), self.rows, self.joint_epsilon)
 
     def release(self, records: Passes, source: Source) -> Drawing:
-        measured = private_columns(
-            self.domain, records, self.columns_epsilon, source, again=self.again
-        )
+        measured = self.columns(records, source)
         if self.again:
             return self.pairs.release(self.domain, records, measured, source)
         margins = [column.margin for column in measured]
         if not self.gridded:
             return self._by_ranks(records, margins, source)
         # a tree takes every column for a line, and so does the grid before it
-        lines = [axis.ordered or self.joint == "tree" for axis in self.domain.axes]
-        groups = grouped(self.domain, margins, lines, self.groups, near=self._counted)
+        line, near = self.joint == "tree", self._counted
+        groups = [
+            binned(axis, margin, self.groups, line=line, near=near)
+            for axis, margin in zip(self.domain.axes, margins, strict=True)
+        ]
         grid = private_grid(records, self.gridded, groups, self.grid_epsilon, source)
         groups = refined(measured, groups, [grid])
         if self.joint == "tree":
@@ -263,15 +248,10 @@ class TwoStage(ColumnsFirst):
             coarse, leaf = Coarse(groups, _RANKS), variance((1 - SPLITS) * self.tree_epsilon)
             factors = coarse.factors(ranked.boxes, ranked.weights, leaf, grid)
             return replace(ranked, coarse=coarse, factors=factors)
-        expected = independent([groups[j] for j in self.gridded], max(self.rows, 1))
-        scale = math.sqrt(grid.variance / 2)
-        lines = [True] * len(self.gridded)
-        table = dependent(grid.counts, expected, scale, lines)
-        return Gridded(table, self.gridded, groups, lines)
+        return Gridded(grid.table(groups, self.rows), self.gridded, groups)
 
     @property
     def tree_epsilon(self) -> Fraction:
-        """The price of a tree of ranks."""
         return self.joint_epsilon - self.grid_epsilon
 
     def _by_ranks(self, records: Passes, margins: Sequence[Margin], source: Source) -> RankedRows:
@@ -294,13 +274,10 @@ class TwoStage(ColumnsFirst):
 
     @property
     def least_epsilon(self) -> Fraction:
-        columns = super().least_epsilon
-        if self.joint == "tree":
-            tree = tree_least(self.tree_epsilon)
-            return min(columns, self.grid_epsilon or tree, tree)
-        if self.joint == "grid":
-            return min(columns, self.grid_epsilon)
-        return min(columns, self.pairs.choosing or self.pairs.counting, self.pairs.counting)
+        joint = self.grid_epsilon, tree_least(self.tree_epsilon)
+        if self.again:
+            joint = self.pairs.choosing, self.pairs.counting
+        return min(super().least_epsilon, *(part for part in joint if part))
 
     @property
     def parameters(self) -> Mapping[str, str]:

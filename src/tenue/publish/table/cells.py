@@ -71,11 +71,9 @@ class Cells:
 
     @property
     def complete(self) -> bool:
-        """Whether no value is missing."""
         return bool(self.present.all())
 
     def take(self, rows: NDArray[Any]) -> Cells:
-        """The values of these rows, in this order."""
         return replace(self, numbers=self.numbers[rows], present=self.present[rows])
 
     def filled(self) -> Cells:
@@ -256,7 +254,6 @@ class Coding:
         return np.stack(codes, axis=1)
 
     def cells(self, numbers: Numbers) -> dict[str, Cells]:
-        """The cells with these numbers."""
         return {
             one.name: replace(
                 one,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.contract import FAULT, Engine, HandedOver, Passes, Rows, Spread
+from ...engine.contract import FAULT, Engine, HandedOver, KeptThere, Rows, Spread
 from ...engine.open import keep_rows, open_engine
 from ...engine.source.location import names_of
 from ...errors import EngineFault, Fault, refuse
@@ -38,21 +38,6 @@ _COPIES = 64
 """How many times the size of a batch may be in memory while it is processed."""
 
 
-@dataclass(frozen=True, eq=False)
-class KeptRows:
-    """All rows as whole numbers, and facts about the table for the holder.
-
-    columns: how many declared columns are no identifiers.
-    missing: how many values of a column were missing.
-    told: the engine's facts about the rows.
-    """
-
-    passes: Passes
-    columns: int
-    missing: Mapping[str, int]
-    told: HandedOver
-
-
 @contextmanager
 def keep_table(
     engine: Engine,
@@ -62,7 +47,7 @@ def keep_table(
     memory: int,
     progress: Callable[[int], None],
     named: Callable[[str, pyarrow.Array], None] | None = None,
-) -> Iterator[KeptRows]:
+) -> Iterator[KeptThere]:
     """The rows, kept on disk as long as the context lasts.
 
     Guarantee
@@ -78,7 +63,7 @@ def keep_table(
     if isinstance(engine, Spread):
         with engine.keep(lambda part: numbers(_cells_of(schema, part)), len(sizes), named) as there:
             progress(there.passes.rows)
-            yield KeptRows(there.passes, len(there.missing), there.missing, there.told)
+            yield there
         return
     batch = max(_FEWEST, min(_MOST, memory // (_COPIES * 8 * len(sizes))))
     missing: Counter[str] = Counter()
@@ -102,7 +87,7 @@ def keep_table(
     with keep_rows(fill, sizes, memory=memory, batch=batch) as passes:
         if passes.rows != facts[0].rows:
             raise Fault("rows were lost on their way to disk")
-        yield KeptRows(passes, len(missing), missing, facts[0])
+        yield KeptThere(passes, facts[0], missing)
 
 
 def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
@@ -117,7 +102,8 @@ def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
 class Original:
     """The declared columns that are stored and are no identifiers, in the schema's order.
 
-    persons: whose each row is, numbered from 0; None if each row is a person.
+    persons: whose each row is, numbered from 0, and −1 for nobody's where all values are read; None
+        if each row is a person.
     beyond: how many stored values of a column were outside its bounds.
     names: the stored values of each identifier, by which a register recognises persons; only of
         the whole table.
@@ -130,7 +116,6 @@ class Original:
     names: tuple[Any, ...] = field(default=(), repr=False)
 
     def take(self, rows: NDArray[Any]) -> Original:
-        """These rows, in this order."""
         persons = None if self.persons is None else _numbered(self.persons[rows])
         cells = {name: column.take(rows) for name, column in self.cells.items()}
         return Original(cells, persons, int(rows.size))
@@ -159,7 +144,8 @@ class Validated:
 
         Parameters
             all_values: whether a value that cannot be read counts as missing, and an infinite one
-                as the bound, as for questions.
+                as the bound, as for questions; and whether rows may be of nobody, and more of a
+                person than the schema states.
         """
         schema = self._schema
         rows = self._engine.read_all()
@@ -171,7 +157,8 @@ class Validated:
                 _check_values(column, rows)
             cells[name] = Cells.of(column, rows.logical.column(name), rows.types[name])
         names = tuple(column.combine_chunks() for column in rows.identifiers.columns)
-        return Original(cells, _persons(schema, rows), self.rows, rows.beyond, names)
+        persons = _persons(schema, rows, all_rows=all_values)
+        return Original(cells, persons, self.rows, rows.beyond, names)
 
     @property
     def stored(self) -> bool:
@@ -193,7 +180,7 @@ class Validated:
         named: Callable[[str, Any], None] | None = None,
         *,
         all_values: bool = True,
-    ) -> Iterator[KeptRows]:
+    ) -> Iterator[KeptThere]:
         """All rows as whole numbers on disk, as in `keep_table`; refused as in `read`."""
         schema = self._schema
         with keep_table(self._engine, schema, numbers, sizes, memory, progress, named) as kept:
@@ -252,7 +239,7 @@ def _where(counts: Mapping[str, int], column: Column, rows: Rows | HandedOver) -
     return f"in row {first}" if many == 1 else f"in {many} rows, row {first} the first,"
 
 
-def _persons(schema: Schema, rows: Rows) -> Numbers | None:
+def _persons(schema: Schema, rows: Rows, *, all_rows: bool) -> Numbers | None:
     if schema.unit == RECORD:
         for name in rows.identifiers.column_names:
             values = _names(rows.identifiers.column(name)).drop_null()
@@ -262,6 +249,9 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
     name = schema.column(schema.unit).name
     columns = rows.identifiers if name in rows.identifiers.column_names else rows.logical
     values = _names(columns.column(name))
+    if all_rows:
+        codes = values.dictionary_encode().indices.fill_null(-1)
+        return np.asarray(codes.to_numpy(zero_copy_only=False), np.int64)
     if values.null_count:
         raise refuse("publish.unit-missing-in-rows", column=name)
     persons = _numbered(values.dictionary_encode().indices.to_numpy())
@@ -305,16 +295,17 @@ def native(table: Any, source: Any, kind: str, *, typed: bool = True) -> Any:
     if kind == "polars":
         import polars
 
-        return _polars(table, source) if typed else polars.DataFrame(table)
+        frame = polars.DataFrame(table)
+        return _polars(frame, source) if typed else frame
     if kind == "pandas":
-        return _pandas(table, source) if typed else table.to_pandas()
+        frame = table.to_pandas()
+        return _pandas(frame, source) if typed else frame
     return table
 
 
-def _polars(table: Any, source: Any) -> Any:
+def _polars(frame: Any, source: Any) -> Any:
     import polars
 
-    frame = polars.DataFrame(table)
     stored = {name.lower(): dtype for name, dtype in source.schema.items()}
     for name in frame.columns:
         if stored.get(name.lower()) in (polars.Categorical, polars.Enum):
@@ -324,10 +315,9 @@ def _polars(table: Any, source: Any) -> Any:
     return frame
 
 
-def _pandas(table: Any, source: Any) -> Any:
+def _pandas(frame: Any, source: Any) -> Any:
     import pandas
 
-    frame = table.to_pandas()
     stored = {str(name).lower(): source[name].dtype for name in source.columns}
     for name in frame.columns:
         dtype = stored.get(name.lower())

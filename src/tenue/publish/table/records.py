@@ -64,19 +64,14 @@ def records(table: object, schema: Schema, columns: Sequence[str] | None = None)
 
 def records_of(cells: Sequence[Cells], persons: Numbers | None = None) -> Records:
     """One record for each row, or for each person: the centre of the person's rows."""
-    blocks: list[NDArray[np.float64]] = [np.empty((cells[0].size, 0))]
-    semantic = []
-    for column in cells:
-        if _has_meaning(column):
-            semantic.append(_semantic(column, persons))
-        else:
-            blocks.append(_coordinates(column))
-    coordinates = np.concatenate(blocks, axis=1)
+    semantic = tuple(_semantic(column, persons) for column in cells if _has_meaning(column))
+    blocks = [_coordinates(column) for column in cells if not _has_meaning(column)]
+    coordinates = np.concatenate([np.empty((cells[0].size, 0)), *blocks], axis=1)
     if persons is not None:
         rows = np.bincount(persons)
         sums = [np.bincount(persons, weights=part) / rows for part in coordinates.T]
         coordinates = np.array(sums).T.reshape(rows.size, coordinates.shape[1])
-    return Records(np.ascontiguousarray(coordinates), tuple(semantic))
+    return Records(np.ascontiguousarray(coordinates), semantic)
 
 
 def classes_of(column: Cells) -> Classes:
@@ -134,10 +129,5 @@ def _semantic(column: Cells, persons: Numbers | None) -> Semantic:
     number = {concept: i for i, concept in enumerate(taxonomy.concepts)}
     attached = np.array([number[taxonomy.concept_of(label)] for label in column.labels])
     occurring, codes = np.unique(attached[column.numbers], return_inverse=True)
-    meaning, codes = Meaning(taxonomy, occurring), codes.astype(np.int64).reshape(-1)
-    if persons is None:
-        return Semantic(meaning, codes)
-    people, kinds = int(persons.max()) + 1, occurring.size
-    counts = np.bincount(persons * kinds + codes, minlength=people * kinds).reshape(people, kinds)
-    occurring, codes = np.unique(meaning.middle(counts), return_inverse=True)
-    return Semantic(Meaning(taxonomy, occurring), codes.astype(np.int64).reshape(-1))
+    found = Semantic(Meaning(taxonomy, occurring), codes.astype(np.int64).reshape(-1))
+    return found if persons is None else found.centres(persons)

@@ -48,7 +48,10 @@ def refined(law: RefinedPoints | RefinedDensity) -> Picture:
 
 def known(found: Posterior | Opinion) -> Picture:
     """A posterior."""
-    return Picture("The posterior after the answer", [known_panel(found)], told=repr(found))
+    conflict = found.conflict if isinstance(found, Posterior) else None
+    told, _, _ = repr(found).partition("\n")
+    title, notes = "The posterior after the answer", () if conflict is None else (str(conflict),)
+    return Picture(title, [known_panel(found)], told=told, notes=notes)
 
 
 @singledispatch

@@ -12,6 +12,7 @@ from ...ask.answer import Answer
 from ...ask.belief.answer import BeliefPlan, Believed
 from ...ask.grouping_sets import GroupedAnswer
 from ...ask.plan.plan import Plan
+from ...ask.possible import TOO_NOISY
 from ...ask.question import KeyOutput, Output
 from ...text import exactly, readable, shortly
 from ..picture import Axis, Dots, Lengths, Mark, Panel, Picture, Rule, Spans, Words
@@ -32,7 +33,7 @@ def plan(found: Plan) -> Picture:
         ]
         panels.append(_errors(errors, found.chosen.mechanism, chosen.alias))
     subtitle = f"epsilon {exactly(found.epsilon)}, mean absolute error of each candidate"
-    return Picture(_short(found.sql, 90), panels, subtitle, across=2)
+    return Picture(_short(found.sql, 90), panels, subtitle, across=2, notes=found.caveats)
 
 
 def belief_plan(found: BeliefPlan) -> Picture:
@@ -41,19 +42,28 @@ def belief_plan(found: BeliefPlan) -> Picture:
     errors.append(("the prior alone", found.without))
     panel = _errors(errors, found.chosen.mechanism, ", ".join(found.names))
     subtitle = f"epsilon {exactly(found.epsilon)}, error averaged over the prior"
-    return Picture(_short(found.sql, 90), [panel, prior_panel(found.prior)], subtitle)
+    panels = [panel, prior_panel(found.prior)]
+    return Picture(_short(found.sql, 90), panels, subtitle, notes=found.limit_notes)
 
 
 def answer(found: Answer) -> Picture:
     """Each number with its 95 % confidence interval, if there is one; a panel for each output."""
-    spans = found.spans(LEVEL)
+    spans, useless = found.spans(LEVEL), found.spans_too_noisy
     panels = [
-        _values(name, [(key, value, ends) for key, alias, value, ends in spans if alias == name])
+        _values(
+            name,
+            [
+                (key, value, ends, noisy)
+                for (key, alias, value, ends), noisy in zip(spans, useless, strict=True)
+                if alias == name
+            ],
+        )
         for name in dict.fromkeys(alias for _, alias, _, _ in spans)
     ]
     kind = "95 % confidence intervals" if any(ends for *_, ends in spans) else "no interval"
     subtitle = f"epsilon {exactly(found.price)}, {found.plan.chosen.mechanism}, {kind}"
-    return Picture(_short(found.plan.sql, 90), panels, subtitle, across=2)
+    title = _short(found.plan.sql, 90)
+    return Picture(title, panels, subtitle, across=2, notes=found.caveats)
 
 
 def grouped_answer(found: GroupedAnswer) -> Picture:
@@ -61,16 +71,21 @@ def grouped_answer(found: GroupedAnswer) -> Picture:
     outputs = found.question.outputs
     keys = [output.alias for output in outputs if isinstance(output, KeyOutput)]
     rows = found.value
-    ends = found.interval(LEVEL)
+    ends, noisy = found.interval(LEVEL), found.too_noisy
     names = [", ".join("(all)" if row[k] is None else str(row[k]) for k in keys) for row in rows]
     panels = [
         _values(
-            name, [(n, row[name], end[name]) for n, row, end in zip(names, rows, ends, strict=True)]
+            name,
+            [
+                (n, row[name], end[name], useless[name])
+                for n, row, end, useless in zip(names, rows, ends, noisy, strict=True)
+            ],
         )
         for name in (output.alias for output in outputs if isinstance(output, Output))
     ]
     subtitle = f"epsilon {exactly(found.price)}, 95 % confidence intervals where they exist"
-    return Picture(_short(found.sql, 90), panels, subtitle, across=2)
+    title = _short(found.sql, 90)
+    return Picture(title, panels, subtitle, across=2, notes=found.caveats)
 
 
 def believed(found: Believed) -> Picture:
@@ -84,7 +99,8 @@ def believed(found: Believed) -> Picture:
     if found.posterior is not None:
         panels.append(replace(known_panel(found.posterior), title="after: the posterior"))
     subtitle = f"epsilon {exactly(found.price)}, {found.mechanism}"
-    return Picture(_short(found.plan.sql, 90), panels, subtitle, across=1)
+    title = _short(found.plan.sql, 90)
+    return Picture(title, panels, subtitle, across=1, notes=found.caveats)
 
 
 def _errors(errors: Sequence[tuple[str, float | None]], chosen: str, title: str) -> Panel:
@@ -108,29 +124,36 @@ def _errors(errors: Sequence[tuple[str, float | None]], chosen: str, title: str)
     )
 
 
-def _values(title: str, rows: Sequence[tuple[str, Any, tuple[Any, Any] | None]]) -> Panel:
-    """Numbers on an axis; anything else as words."""
+Shown = tuple[str, Any, tuple[Any, Any] | None, bool]
+"""A number of an answer: its keys, its value, its interval, and whether it is too noisy."""
+
+
+def _values(title: str, rows: Sequence[Shown]) -> Panel:
+    """Numbers on an axis; anything else as words. What is too noisy is pale, and says so."""
     shown = rows[:_MOST_ROWS]
-    names = _distinct([key or title for key, _, _ in shown])
-    if not all(_is_number(value) for _, value, _ in shown):
+    names = _distinct([key or title for key, *_ in shown])
+    if not all(_is_number(value) for _, value, *_ in shown):
         words: list[Mark] = [
-            Words(readable(value), 0.0, name, bold=True)
-            for name, (_, value, _) in zip(names, shown, strict=True)
+            Words(_written(value, noisy), 0.0, name, _tone(noisy), bold=not noisy)
+            for name, (_, value, _, noisy) in zip(names, shown, strict=True)
         ]
         x, y = Axis(low=0, high=1, shown=False), Axis(names=names)
         return Panel(words, x, y, title=title, height=28 * len(names))
-    points, spans = [], []
+    points: list[tuple[float, str]] = []
+    useless: list[tuple[float, str]] = []
+    spans = []
     labels: list[Mark] = []
-    for name, (_, value, ends) in zip(names, shown, strict=True):
-        points.append((float(value), name))
+    for name, (_, value, ends, noisy) in zip(names, shown, strict=True):
+        (useless if noisy else points).append((float(value), name))
         label_at = float(value)
         if ends is not None and all(map(_is_number, ends)):
             spans.append((name, float(ends[0]), float(ends[1])))
             label_at = float(ends[1])
-        labels.append(Words(readable(value), label_at, name, right=8))
+        labels.append(Words(_written(value, noisy), label_at, name, _tone(noisy), right=8))
     marks: list[Mark] = [Spans(spans, "pale", width=5)] if spans else []
-    marks += [Dots(points), *labels]
-    reached = [value for value, _ in points] + [end for _, *ends in spans for end in ends]
+    marks += [Dots(useless, "quiet")] if useless else []
+    marks += [*([Dots(points)] if points else []), *labels]
+    reached = [value for value, _ in points + useless] + [end for _, *ends in spans for end in ends]
     low, high = min(0.0, *reached), max(0.0, *reached)
     room = 0.16 * (high - low or 1)
     more = f"{len(rows) - len(shown)} more rows" if len(rows) > len(shown) else ""
@@ -142,6 +165,14 @@ def _values(title: str, rows: Sequence[tuple[str, Any, tuple[Any, Any] | None]])
         height=max(28 * len(names), 40),
         width=340,
     )
+
+
+def _written(value: object, noisy: bool) -> str:
+    return f"{readable(value)}, {TOO_NOISY}" if noisy else readable(value)
+
+
+def _tone(noisy: bool) -> str:
+    return "quiet" if noisy else "ink"
 
 
 def _is_number(value: object) -> bool:

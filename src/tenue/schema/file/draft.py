@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ...arguments import checked_call
+from ...arguments import Number, checked_call
 from ...errors import refuse
 from ..case_insensitive import is_column_name, is_identifier
 from ..column import ROLES
@@ -34,6 +34,10 @@ _ROLES = """\
 """
 PURPOSES = ("ask", "publish", "both")
 """The uses for which a table may be drafted."""
+_MANY = """\
+# Many different texts, such as names of people. If they are groups, such as towns or codes of
+# illnesses, write type = "category" and taxonomy = "file.json", which lists or groups them.\
+"""
 _NOT_PRIVATE = """\
 # NOT PRIVATE: bounds or categories below were read from the rows, so what they show is already
 # given away. Replace them by what you know without the rows, then remove the next line.
@@ -58,24 +62,22 @@ class DraftColumn:
     bounds, categories: only if they were read from the rows; the draft then says so.
     grid: the step of a number, 1 if the file holds integers.
     marks: texts in it that are probably missing-value markers.
+    many: whether an identifier was chosen because it has too many texts to list as categories.
     """
 
     name: str
     type: str
     bounds: Sequence[object] | None = None
-    grid: object | None = None
+    grid: Number | None = None
     categories: Sequence[str] | None = None
     role: str | None = None
     marks: Sequence[str] = ()
+    many: bool = False
 
 
 @checked_call
 def draft(
-    columns: Iterable[DraftColumn],
-    *,
-    name: str,
-    source: str | None = None,
-    purpose: str = "both",
+    columns: Iterable[DraftColumn], *, name: str, source: str | None = None, purpose: str = "both"
 ) -> str:
     """A TOML schema with comments, and a marked blank for every decision of the holder.
 
@@ -157,6 +159,8 @@ def _table(name: str, source: str | None, columns: list[DraftColumn]) -> str:
 
 def _column(column: DraftColumn, purpose: str) -> str:
     lines = [f"[columns.{key(column.name)}]", f"type = {literal(column.type)}"]
+    if column.many:
+        lines.append(_MANY)
     lines += _domain(column)
     if column.marks:
         marks = literal(list(column.marks))

@@ -23,14 +23,14 @@ from psycopg import sql as compose
 from ....arguments import checked_call
 from ....errors import LedgerFault, refuse
 from ... import facts
-from ...fork import watch
+from ...fork import Forkable, watch
 from ...results import Verification
 from ...transactions.journal import Journal
 from ...transactions.reserve import bury
 from ...transactions.writer import Request
-from ...verify import Anchor, inspect
-from ..sql_database import GONE, Database, Tabled, carry_out, check_head, new_secret
-from ..sql_tables import Connected, Tables
+from ...verify import Anchor, inspect, new_secret
+from ..sql_database import GONE, Database, Tabled, carry_out, check_head
+from ..sql_tables import KEPT, Connected, Tables
 from .address import Address, given_address
 from .session import Session, type_of
 
@@ -66,20 +66,9 @@ _COLUMNS = {
 }
 """The columns of each table: name, type, and whether a value is required (no `?`)."""
 
-_KEYS = {
-    "turn": "place",
-    "entry": "sequence",
-    "ticket": "sequence",
-    "answer": "sequence",
-    "dataset": "name",
-    "account": "dataset, analyst",
-    "person": "dataset, analyst, person",
-    "question": "dataset, name",
-    "release": "dataset, digest",
-    "protocol": "dataset",
-    "source": "dataset",
-    "seal": "name",
-}
+_KEYS = {"turn": "place", "entry": "sequence", "ticket": "sequence", "answer": "sequence"}
+_KEYS |= {table: ", ".join(columns[:keys]) for table, (keys, columns) in KEPT.items()}
+_KEYS["seal"] = "name"
 _INDEXES = (
     ("UNIQUE INDEX", "ticket_name", "ticket (name) WHERE outcome <> 2"),
     ("INDEX", "ticket_open", "ticket (sequence) WHERE outcome = 0"),
@@ -149,7 +138,7 @@ def check(connection: Connected, schema: str) -> None:
 T = TypeVar("T")
 
 
-class InServer(Database):
+class InServer(Database, Forkable):
     """A ledger's schema in use by this process: a session that writes, and one that reads."""
 
     def __init__(self, address: Address) -> None:
@@ -298,15 +287,15 @@ class InServer(Database):
         if session is not None:
             session.close()
 
-    def before_fork(self) -> None:
+    def _before_fork(self) -> None:
         for lock in self._locks.values():
             lock.acquire()
 
-    def after_fork_in_parent(self) -> None:
+    def _after_fork_in_parent(self) -> None:
         for lock in self._locks.values():
             lock.release()
 
-    def after_fork_in_child(self) -> None:
+    def _after_fork_in_child(self) -> None:
         self._inherited = self._sessions  # closing them would end the parent's
         self._begin_anew()
         self.writer.begin_anew()
@@ -351,11 +340,7 @@ class Postgres(Tabled):
 
     @checked_call
     def __init__(
-        self,
-        address: str,
-        *,
-        anchor: str | os.PathLike[str] | None = None,
-        make: bool = True,
+        self, address: str, *, anchor: str | os.PathLike[str] | None = None, make: bool = True
     ) -> None:
         database = self._database = InServer(given_address(address))
         # also at exit; the database has no reference to this object, which can be collected

@@ -118,10 +118,7 @@ def connected(address: Address) -> psycopg.Connection[tuple[Any, ...]]:
     """A connection to the ledger's schema; refused if the server does not wait for its disk."""
     try:
         made = psycopg.connect(
-            address.server,
-            autocommit=True,
-            connect_timeout=10,
-            application_name="tenue ledger",
+            address.server, autocommit=True, connect_timeout=10, application_name="tenue ledger"
         )
     except psycopg.Error as error:
         raise LedgerFault(f"the ledger's server cannot be reached ({type_of(error)})") from None

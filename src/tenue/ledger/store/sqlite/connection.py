@@ -30,6 +30,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from ....errors import LedgerFault
+from ...fork import Forkable, watch
 
 
 class Owners:
@@ -124,6 +125,9 @@ def _locked(file: int) -> bool:
 
 # -- Connections, which are closed before a fork ---------------------------------------------------
 
+DURABLE = ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON")
+"""The settings with which a commit waits for the disk."""
+
 Role = Literal["write", "read", "inspect"]
 _ROLES: tuple[Role, ...] = ("write", "read", "inspect")
 
@@ -140,15 +144,10 @@ def is_busy(error: sqlite3.Error) -> bool:
     return code & 0xFF in _BUSY
 
 
-def begin(connection: sqlite3.Connection) -> None:
-    """Starts a write transaction, waiting for other processes as long as patience lasts."""
-    _patiently(connection, "BEGIN IMMEDIATE")
-
-
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Everything in the block, durably, or nothing of it."""
-    begin(connection)
+    """Everything in the block, durably, or nothing of it; waits for other processes to write."""
+    _patiently(connection, "BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
@@ -217,7 +216,7 @@ def _patiently(connection: sqlite3.Connection, statement: str) -> object:
         tries += 1
 
 
-class Connections:
+class Connections(Forkable):
     """At most one connection for each role, each used by one thread at a time, and a `keeper` for
     as long as there is any."""
 
@@ -228,6 +227,7 @@ class Connections:
         self._process = os.getpid()
         self._keeper: sqlite3.Connection | None = None
         self._keeping = threading.Lock()
+        watch(self)
 
     @contextmanager
     def take(self, role: Role) -> Iterator[sqlite3.Connection]:
@@ -277,17 +277,17 @@ class Connections:
             with suppress(sqlite3.Error):
                 connection.close()
 
-    def before_fork(self) -> None:
+    def _before_fork(self) -> None:
         for role in _ROLES:
             self._locks[role].acquire()
             self._shut(role)
         self._let_go()
 
-    def after_fork_in_parent(self) -> None:
+    def _after_fork_in_parent(self) -> None:
         for role in _ROLES:
             self._locks[role].release()
 
-    def after_fork_in_child(self) -> None:
+    def _after_fork_in_child(self) -> None:
         self._locks = {role: threading.Lock() for role in _ROLES}
         self._keeping = threading.Lock()
         self._process = os.getpid()
@@ -302,16 +302,14 @@ def _connect(path: str, role: Role) -> sqlite3.Connection:
             "trusted_schema = OFF",
             "cell_size_check = ON",
             "foreign_keys = OFF",
-            "synchronous = FULL",
-            "fullfsync = ON",
-            "checkpoint_fullfsync = ON",
+            *DURABLE,
         ):
             connection.execute(f"PRAGMA {pragma}")
         # SQLite does not wait by itself where two processes turn the log on at once
         if _patiently(connection, "PRAGMA journal_mode = WAL") != ("wal",):
             raise LedgerFault("the file system does not support SQLite's write-ahead log")
         if role == "write":
-            # `begin` waits with more even pauses than SQLite's growing ones
+            # `transaction` waits with more even pauses than SQLite's growing ones
             connection.execute("PRAGMA busy_timeout = 0")
         else:
             connection.execute("PRAGMA query_only = ON")

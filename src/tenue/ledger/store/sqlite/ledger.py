@@ -14,18 +14,19 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ....arguments import checked_call
 from ....errors import LedgerFault, refuse
 from ... import facts
-from ...fork import watch
+from ...fork import Forkable, watch
 from ...results import Verification
 from ...transactions.journal import Journal
 from ...transactions.writer import Request
-from ...verify import Anchor, inspect
-from ..sql_database import GONE, Database, Tabled, carry_out, check_head, new_secret
+from ...verify import Anchor, inspect, new_secret
+from ..sql_database import GONE, Database, Tabled, carry_out, check_head
 from ..sql_tables import Tables
 from .connection import Connections, Owners, is_busy, keeper, transaction
 from .wal import WHOLE, announce, finish, has_log, state_of
@@ -117,8 +118,7 @@ def upgrade(connection: sqlite3.Connection, version: int) -> None:
 def keep_secret(connection: sqlite3.Connection, secret: bytes) -> None:
     """Stores the key of a ledger, with a digest that reveals damage to it."""
     connection.execute(
-        "INSERT INTO seal VALUES ('certificates', ?, ?)",
-        (secret, hashlib.sha256(secret).digest()),
+        "INSERT INTO seal VALUES ('certificates', ?, ?)", (secret, hashlib.sha256(secret).digest())
     )
 
 
@@ -135,7 +135,7 @@ T = TypeVar("T")
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # text that is not UTF-8 escapes as the latter
 
 
-class File(Database):
+class File(Database, Forkable):
     """A ledger file in use by this process."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -238,14 +238,7 @@ class File(Database):
         if not same:
             raise LedgerFault("the file was moved or replaced while in use")
 
-    def before_fork(self) -> None:
-        self._connections.before_fork()
-
-    def after_fork_in_parent(self) -> None:
-        self._connections.after_fork_in_parent()
-
-    def after_fork_in_child(self) -> None:
-        self._connections.after_fork_in_child()
+    def _after_fork_in_child(self) -> None:
         self._owners.forget()
         self.writer.begin_anew()
 
@@ -333,12 +326,9 @@ def _application(connection: sqlite3.Connection) -> tuple[int, int]:
 
 @functools.cache
 def _expected_schema() -> list[tuple[object, ...]]:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         create(connection)
         return schema_of(connection)
-    finally:
-        connection.close()
 
 
 def _check_layout(connection: sqlite3.Connection) -> None:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 
-from .connection import checkpoint, transaction
+from .connection import DURABLE, checkpoint, transaction
 
 WHOLE, ANNOUNCED, IN_USE = range(3)
 """The file is complete; the log says that the file is in use; so does the file itself."""
@@ -69,14 +69,8 @@ def finish(path: str) -> None:
 def _finish(path: str) -> None:
     if not os.path.exists(path):
         return
-    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-    try:
-        for pragma in (
-            "locking_mode = EXCLUSIVE",
-            "synchronous = FULL",
-            "fullfsync = ON",
-            "checkpoint_fullfsync = ON",
-        ):
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
+        for pragma in ("locking_mode = EXCLUSIVE", *DURABLE):
             connection.execute(f"PRAGMA {pragma}")
         connection.execute("BEGIN IMMEDIATE")  # fails if another connection is open
         recorded = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'log'").fetchone()
@@ -89,5 +83,3 @@ def _finish(path: str) -> None:
             checkpoint(connection)
         with suppress(FileNotFoundError):
             os.unlink(f"{path}-shm")
-    finally:
-        connection.close()

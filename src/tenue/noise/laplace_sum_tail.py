@@ -22,13 +22,26 @@ an error of fewer than 64 roundings: it is taken as so much larger.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .level import SPARE, Reals, relative
+from .discrete_laplace import DiscreteLaplace
+from .law import GridLaw
+
+Reals = NDArray[np.float64]
+
+UNIT = 2.0**-53
+SPARE = 1.01
+
+
+def relative(operations: int) -> float:
+    """The error after so many operations, relative to the sizes of the summands."""
+    return SPARE * operations * UNIT
+
 
 _LOOKS = 48
 _ROUNDS = 3
@@ -67,6 +80,20 @@ class LaplaceCombination:
         self._w, self._r, self._many = kinds[:, 0], kinds[:, 1], counts.astype(np.float64)
         self._kappa = 2 * np.sinh(self._r / 2) ** 2
         self._terms = len(pairs)
+
+    @classmethod
+    def of(cls, terms: Iterable[tuple[Fraction, GridLaw | None, int]]) -> LaplaceCombination | None:
+        """The sum of independent terms, each a weight, a law and how often it is drawn, where all
+        of them are discrete Laplace."""
+        weights: list[float] = []
+        rates: list[float] = []
+        for weight, law, many in terms:
+            if not isinstance(law, DiscreteLaplace):
+                return None
+            weights += [abs(float(weight * law.grid))] * many
+            rates += [min(float(law.epsilon * law.grid / law.sensitivity), MOST_RATE)] * many
+        exact = np.array(weights)
+        return cls(exact, np.array(rates), exact * 2.0**-52)
 
     @cached_property
     def variance(self) -> float:
