@@ -214,7 +214,7 @@ class Writer:
             where = f" WHERE {self.condition()}" if self.chosen.random() < 0.5 else ""
             source = f"(SELECT who, {own} AS v FROM t{where} GROUP BY who)"
             what = self.pick("SUM(v)", "COUNT(*)", "COUNT(v)", "SUM(v * 2 + 1)", "AVG(v)")
-            return f"SELECT {what} AS v0 FROM {source}" + self.pick("", " WHERE v > 3")
+            return f"SELECT {what} AS v0 FROM {source}" + self.pick("", " WHERE v > 2")
         where = f" WHERE {self.condition()}" if self.chosen.random() < 0.5 else ""
         if self.chosen.random() < 0.4:
             key = self.key()
