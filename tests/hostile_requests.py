@@ -16,18 +16,24 @@ from tenue.engine import computed_column
 from tenue.engine.computed_column import (
     FIELDS,
     MOST_STEPS,
+    TIMES,
+    Absolute,
     All,
     Among,
     Any_,
     Choice,
     Computed,
+    Curve,
     DateField,
+    Extreme,
     Formula,
     Missing,
     Not,
     Predicate,
     Product,
     Quotient,
+    Ratio,
+    Rounded,
     Steps,
     Sum,
     Within,
@@ -35,6 +41,7 @@ from tenue.engine.computed_column import (
     sized,
 )
 from tenue.engine.contract import Engine
+from tenue.engine.curve import Shape, finest_step
 from tenue.engine.request import (
     Bin,
     Calendar,
@@ -105,7 +112,11 @@ class Writer:
     def formula(self, depth: int = 3) -> Formula:
         """One that is small enough; the constants of the first tries are as large as can be."""
         for _ in range(30):
-            found = self._formula(depth)
+            try:
+                found = self._formula(depth)
+                sized(found, self.ends)
+            except Refused:
+                continue
             sizes = sized(found, self.ends)
             if sizes.largest <= LARGEST and max(map(abs, sizes.ends)) <= MOST_STEPS:
                 return found
@@ -118,7 +129,9 @@ class Writer:
         if depth == 0 or self.sometimes(0.1):
             return self._leaf()
         inner = [self._formula(depth - 1) for _ in range(self.chosen.randint(1, 3))]
-        shape = self.chosen.randrange(5)
+        shape = self.chosen.randrange(7)
+        if shape > 4:
+            return self._call(self.chosen.choice((5, 5, 6, 6, 7, 7, 7, 8, 8, 8, 9)), inner)
         if shape == 0:
             weights = [self.chosen.choice((0, 0, 1, -1, self.constant())) for _ in inner]
             return Sum(self.constant(), tuple(zip(weights, inner, strict=True)))
@@ -133,13 +146,39 @@ class Writer:
         last = self.chosen.choice((None, Sum(self.constant()), self._leaf()))
         return Choice(cases, last)
 
+    def _call(self, shape: int, inner: list[Formula]) -> Formula:
+        """A function of what is there, brought to where it is defined."""
+        one, by = inner[0], max(abs(self.constant()), 1)
+        if shape == 5:
+            return Absolute(one)
+        if shape == 6:
+            return Extreme(self.sometimes(0.5), tuple(inner))
+        if shape == 7:
+            return Rounded(one, by)
+        if shape == 8:
+            divisor = Extreme(True, (inner[-1], Sum(self.chosen.choice((1, 2, by)))))
+            times, over = (max(abs(self.constant()), 1) for _ in range(2))
+            return Ratio(one, divisor, times, over, Fraction(1))
+        function = self.chosen.choice(("ln", "log10", "log2", "exp", "power"))
+        exponents = (Fraction(1, 2), Fraction(3, 2), Fraction(-1, 3), Fraction(3), Fraction(-2))
+        exponent = self.chosen.choice(exponents) if function == "power" else Fraction(1)
+        grid = Fraction(1, self.chosen.choice((1, 1, 3, 1000, 10**9)))
+        curve = Shape(function, grid, exponent)
+        defined: Formula = Extreme(True, (one, Sum(1)))
+        if function == "exp":
+            defined = Extreme(False, (one, Sum(int(60 / grid))))
+        ends = sized(defined, self.ends).ends
+        step = finest_step(curve, *ends) if curve.fits(*ends) else Fraction(1)
+        return Curve(curve, defined, step * self.chosen.choice((1, 1, 7, 1000)))
+
     def _leaf(self) -> Formula:
         shape = self.chosen.randrange(6)
         if shape == 0:
             return Sum(self.constant())
         if shape == 1 and (dates := self.columns(Date, Datetime)):
             column = self.chosen.choice(dates)
-            fields = [name for name in FIELDS if name != "hour" or isinstance(column, Datetime)]
+            late = isinstance(column, Datetime)
+            fields = [name for name in FIELDS if late or name not in TIMES]
             return DateField(column.name, self.chosen.choice(fields))
         return Steps(self.column(Bounded).name)
 

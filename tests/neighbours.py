@@ -653,6 +653,8 @@ class Writer:
             text, low, high = self.pick(
                 *(("EXTRACT(month FROM d)", 1, 12), ("EXTRACT(hour FROM s)", 0, 23)),
                 *(("YEAR(s)", 2019, 2021), ("EXTRACT(isodow FROM d)", 1, 7)),
+                *(("WEEK(d)", 1, 53), ("DAYOFWEEK(s)", 0, 6), ("DAYOFYEAR(s)", 1, 366)),
+                *(("DAY(d)", 1, 31), ("EXTRACT(minute FROM s)", 0, 59)),
             )
             return Made(text, Fraction(low), Fraction(high), Fraction(1))
         name = self.pick(*NUMBERS)
@@ -676,7 +678,9 @@ class Writer:
         if depth == 0:
             return self.leaf()
         one = self.any(depth - 1)
-        shape = self.chosen.randrange(10)
+        shape = self.chosen.randrange(11)
+        if shape > 9:
+            return self.called(one, depth)
         if shape < 3:
             other = one if self.sometimes(0.3) else self.any(depth - 1)
             if one.peak * other.peak > ON_THE_WAY:
@@ -713,6 +717,68 @@ class Writer:
         if shape == 8:
             return self.zeroed(one)
         return self.floored(one, Fraction(self.pick(3, 7, 2**31, Fraction(1, 2), 1000)))
+
+    def called(self, one: Made, depth: int) -> Made:
+        """A function of it."""
+        text = self.inside(one)
+        word = self.pick("ABS", "LEAST", "GREATEST", "ROUND", "ROUND", "/", "/", "curve")
+        if word == "curve":
+            word = (
+                self.pick("LN", "SQRT") if depth < self.depth else self.pick("LN", "EXP", "POWER")
+            )
+        if word == "ABS":
+            high = max(abs(one.low), abs(one.high))
+            return Made(f"ABS({text})", Fraction(0), high, one.grid, one.peak)
+        if word in ("LEAST", "GREATEST"):
+            other = self.pick(self.any(depth - 1), Made("n", *self.world.span("n")))
+            other = self.tamed(other, 2**100)
+            grid = coarsest(one.grid, other.grid)
+            ends = min(one.low, other.low), max(one.high, other.high)
+            largest = max(int(made.peak * made.grid / grid) for made in (one, other))
+            return Made(f"{word}({text}, {self.inside(other)})", *ends, grid, largest)
+        if word == "ROUND":
+            digits = self.pick(0, 1, 2, -1, -3, -9)
+            unit = Fraction(10) ** -digits
+            if one.peak > 2**54:
+                return self.floored(one, unit)
+            ends = (one.low // unit - 1) * unit, (one.high // unit + 1) * unit
+            largest = 8 * one.peak * one.peak
+            return Made(f"ROUND({text}, {digits})", *ends, coarsest(unit, one.grid), largest)
+        if word == "/":
+            return self.ratio(self.tamed(one, 2**40), depth)
+        return self.curve(word, self.tamed(one, 2 ** self.pick(8, 30, 60)))
+
+    def ratio(self, one: Made, depth: int) -> Made:
+        """A quotient whose divisor excludes 0, whatever it was."""
+        by = self.tamed(self.any(depth - 1), 2**30)
+        least = self.pick(by.grid, by.grid * 7, Fraction(1))
+        divisor = self.pick(
+            f"GREATEST({by.text}, {sql_number(least)})",
+            f"LEAST({by.text}, -{sql_number(least)})",
+            f"(1 + ABS({by.text}))",
+            "NULLIF(n, 0)",
+        )
+        most = max(abs(one.low), abs(one.high)) / min(least, 1)
+        step = Fraction(10) ** (len(str(int(most))) - 10)
+        return Made(f"({self.inside(one)} / {divisor})", -most, most, step, 2**110)
+
+    def curve(self, word: str, made: Made) -> Made:
+        """A function, of a value that is brought to where it is defined."""
+        text, high = made.text, max(abs(made.low), abs(made.high))
+        if word == "LN":
+            inner = f"GREATEST({text}, {sql_number(made.grid)})"
+            word, most = self.pick("LN", "LOG10", "LOG2"), Fraction(150)
+        elif word == "EXP":
+            inner, most = f"LEAST({text}, {self.pick(1, 9, 30)})", Fraction(2**45)
+        elif word == "SQRT" or high > 10**9:
+            inner, most = f"ABS({text})", max(high, Fraction(1))
+            word = "SQRT"
+        else:
+            exponent = self.pick("0.5", "1.5", "2.5", "-0.5", "-2", "0.3")
+            inner, most = f"GREATEST(ABS({text}), {sql_number(made.grid)})", Fraction(10) ** 30
+            return Made(f"POWER({inner}, {exponent})", -most, most, most / 10**8, 2**110)
+        step = Fraction(10) ** (len(str(int(most))) - 10)
+        return Made(f"{word}({inner})", -most, most, step, 2**110)
 
     def inside(self, made: Made) -> str:
         plain = made.text.startswith("(") or made.text.isidentifier()
@@ -797,6 +863,8 @@ class Writer:
         return self.pick(
             *("c", "k", "b", "ill", "BIN(n, 5)", "DATE_TRUNC('month', d)", "FLOOR(n / 5) * 5"),
             *("EXTRACT(month FROM d)", "EXTRACT(hour FROM s)", "YEAR(s)", "FLOOR(n / 4)"),
+            *("n", "m", "d", "DAYNAME(d)", "MONTHNAME(s)", "WEEK(s)", "ABS(m)", "LEAST(n, m, 4)"),
+            *("FLOOR(LN(1 + ABS(w)))", "ROUND(SQRT(a), -2)", "FLOOR(w / NULLIF(n, 0) / 1e9)"),
             f"BIN({name}, {by})",
             f"FLOOR({name} / {by})",
             f"WIDTH_BUCKET({name}, -1, {sql_number(self.pick(4, *LARGE[:4]))}, 3)",
@@ -880,6 +948,24 @@ class Writer:
     def several(self) -> Asked:
         texts = ", ".join(f"{self.additive()} AS v{i}" for i in range(self.pick(2, 3)))
         return self.ask(f"SELECT {texts} FROM t{self.where()}")
+
+    def function(self) -> Asked:
+        """A function, or a quotient, of anything."""
+        made = self.tamed(self.called(self.any(self.depth - 1), self.depth), 2**50)
+        return self.one(
+            self.pick(
+                *(f"SUM({made.text})", f"AVG(n + {made.text})", f"MEDIAN(n + {made.text})"),
+                f"COUNT(*) FILTER (WHERE n + {made.text} > 3)",
+            )
+        )
+
+    def key_named(self) -> Asked:
+        """A name of a field, or a column that is a key by itself."""
+        key = self.pick("DAYNAME(d)", "MONTHNAME(d)", "DAYNAME(s)", "n", "m", "d", "WEEK(d)")
+        return self.grouped(key, f"SUM({self.reading(2**50)})")
+
+    def of_condition(self) -> Asked:
+        return self.one(f"{self.pick('AVG', 'SUM')}({self.condition()})")
 
     def times_zero(self) -> Asked:
         made = self.zeroed(self.any(self.depth))
@@ -1147,6 +1233,7 @@ FORMS: dict[str, Form] = {
     form.__name__: form
     for form in (
         *(Writer.times_zero, Writer.squared, Writer.key_shared, Writer.key_shared_after),
+        *(Writer.function, Writer.key_named, Writer.of_condition),
         *(Writer.count, Writer.sum, Writer.avg, Writer.median, Writer.quantile, Writer.least),
         *(Writer.most, Writer.mode, Writer.variance, Writer.stdev, Writer.covariance),
         *(Writer.correlation, Writer.distinct, Writer.several),
@@ -1164,6 +1251,7 @@ CORE = ("times_zero", "squared", "key_shared", "key_shared_after")
 """Those that are nearest to what was broken once: the quick run asks more of them."""
 BATCH = "batch"
 HEAVY = ("rollup", "cube", "grouping_sets", "many", "key_floor", "clip", "covariance", "several")
+HEAVY += ("function", "key_named")
 """Those that take long to plan or to draw: the quick run asks fewer of them."""
 OF_PEOPLE = ("people", "people_by", "measure_cut", "limits")
 OF_REPLACED_RECORDS = ("individual", "approved")

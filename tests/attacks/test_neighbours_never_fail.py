@@ -239,6 +239,17 @@ BREAKS: dict[str, str] = {
     "of a lookup": "SELECT SUM(beds * beds * 0 + age) FROM t LEFT JOIN wards USING (ward)",
     "of a derived column": "SELECT SUM(wide * pay * 0 + age) FROM t",
     "a bit more than 64": "SELECT SUM(age + {C} * 4000000000 - 4000000000 * {C}) FROM t",
+    "of a quotient": "SELECT SUM(a / GREATEST(b, 1)) FROM t",
+    "of a negative quotient": "SELECT SUM(a / LEAST(b, -1)) FROM t",
+    "of a quotient of CASE": "SELECT AVG(b / (1 + ABS({C}))) FROM t",
+    "in a quotient": "SELECT SUM(1 / (age + 1 + {C} * {C} * 0)) FROM t",
+    "of nothing": "SELECT SUM(age / NULLIF(age, 0)) FROM t",
+    "of a logarithm": "SELECT SUM(LN(GREATEST(a, 1)) + age) FROM t",
+    "of a root": "SELECT SUM(SQRT(ABS(a))) FROM t",
+    "of a power": "SELECT SUM(POWER(1 + ABS({C}), -0.5) + EXP(LEAST(b, 9))) FROM t",
+    "rounded": "SELECT SUM(ROUND(-{C}, -1) + ROUND(a / 3) * 0) FROM t",
+    "absolute": "SELECT SUM(ABS(a * 8) * 0 + ABS(-{C} * {C}) * 0 + age) FROM t",
+    "least": "SELECT SUM((LEAST(a, b) - GREATEST(a, b, {C})) * 0 + age) FROM t",
     "one text": "SELECT {E} AS k, COUNT(*) FILTER (WHERE {E} > 7) FROM t GROUP BY 1",
     "one text, summed": "SELECT {E} AS k, SUM({E}) FROM t GROUP BY 1",
     "one text, mean": "SELECT {E} AS k, AVG({E} * 2 + age) FROM t GROUP BY {E}",
@@ -448,6 +459,11 @@ def a_bit_too_narrow(tree: computed_column.Formula, ends: Any) -> computed_colum
     return replace(found, reach=found.reach >> 1) if found.parts else found
 
 
+def without_divisor(formula: computed_column.Ratio, of: Any, by: Any) -> int:
+    """Only the dividend counts for the type of a quotient."""
+    return 2 * formula.times * max(1, *map(abs, of.ends))
+
+
 def one_name(*given: Any) -> str:
     """Labels are named as amounts of the same text are."""
     return f"({_labelled_name(*given)[1:-1]})"
@@ -466,6 +482,8 @@ def patched(monkeypatch: pytest.MonkeyPatch, mutant: str) -> None:
         monkeypatch.setattr(computed_column, "sized", without_weight_0)
     if mutant == "one bit too narrow":
         monkeypatch.setattr(computed_column, "sized", a_bit_too_narrow)
+    if mutant == "divisor forgotten":
+        monkeypatch.setattr(computed_column, "_ratio_reach", without_divisor)
     if mutant in ("one name", "unchecked cast"):
         monkeypatch.setattr(value, "labelled_name", one_name)
     if mutant == "unchecked cast":
@@ -473,7 +491,10 @@ def patched(monkeypatch: pytest.MonkeyPatch, mutant: str) -> None:
             monkeypatch.setattr(module, "cell", unchecked)
 
 
-MUTANTS = ("weight 0 forgotten", "one bit too narrow", "one name", "unchecked cast")
+MUTANTS = (
+    *("weight 0 forgotten", "one bit too narrow", "one name", "unchecked cast"),
+    "divisor forgotten",
+)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
@@ -483,15 +504,17 @@ def test_the_ordinary_run_finds_a_wrong_version(
     """With as many questions as it asks; the first dozens are enough."""
     patched(monkeypatch, mutant)
     found = opened(InDuckDB(tmp_path), WORLDS, 4, 7)
+    forms = ("function",) if mutant == "divisor forgotten" else CORE
 
     with pytest.raises(Broken):
-        ask_all(found, seed_now(), MANY, CORE, quick=True)
+        ask_all(found, seed_now(), MANY, forms, quick=True)
     closed(found)
 
 
 FOUND = {
     "weight 0 forgotten": ("multiplied by 0", "cancels", "in WHERE", "of a median", "in CASE"),
     "one bit too narrow": ("multiplied by 0", "in FLOOR", "of a maximum"),
+    "divisor forgotten": ("of a negative quotient",),
     "one name": ("one text", "one text, summed", "one text, FILTER and HAVING"),
     "unchecked cast": ("one text", "one text, summed", "one text, FILTER and HAVING"),
 }

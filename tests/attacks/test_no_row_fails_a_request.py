@@ -154,11 +154,24 @@ def unchecked_cell(key: Any, logical: Any) -> str:
     return _CELL(key, logical)
 
 
-_SIZED, _CELL = formulas.sized, cells.cell
+def dividend_alone(formula: Any, of: Sized, by: Sized) -> int:
+    """The type of a quotient holds its dividend, and not what rounds it."""
+    return 2 * int(formula.times) * max(1, *map(abs, of.ends))
+
+
+def results_alone(*given: Any) -> Any:
+    """The type of a curve holds its results, and not its lines."""
+    found = _TERMS(*given)
+    return replace(found, reach=max(map(abs, found.ends)))
+
+
+_SIZED, _CELL, _TERMS = formulas.sized, cells.cell, formulas.curve_terms
 MUTANTS: dict[str, tuple[Any, str, Any]] = {
     "weight 0 forgotten": (formulas, "sized", without_weight_0),
     "the type of the result": (formulas, "sized", result_alone),
     "one bit too narrow": (formulas, "sized", one_bit_less),
+    "a divisor forgotten": (formulas, "_ratio_reach", dividend_alone),
+    "lines forgotten": (formulas, "curve_terms", results_alone),
     "an unchecked cast": (cells, "cell", unchecked_cell),
 }
 

@@ -30,7 +30,7 @@ from tenue.schema import Schema
 
 EPSILON = 10_000
 LEVEL = 1 - Fraction(1, 10**12)
-WIDEST = 0.08
+WIDEST = 0.25
 """An interval is at most so wide, in parts of the value and one: few rows in a wide range."""
 COLUMNS = {
     "who": {"type": "identifier"},
@@ -115,6 +115,8 @@ class Writer:
             f"x * 2 - y > {self.number()}",
             "COALESCE(x, 3) BETWEEN 2 AND 8",
             "FLOOR(x / 5) = 2",
+            "DAYNAME(d) IN ('Monday', 'Sunday')",
+            "ABS(y) <= 2",
         )
 
     def value(self, depth: int = 2) -> str:
@@ -132,6 +134,13 @@ class Writer:
             f"WIDTH_BUCKET({self.pick('x', 'y')}, -1, {self.chosen.randint(2, 9)}, 4)",
             f"CEIL(({inner[0]}) / 2)",
             f"COALESCE({self.pick('x', 'y')}, {self.number()})",
+            f"ABS({inner[0]})",
+            f"ROUND({self.pick('x', 'y')} * 3, {self.pick('0', '-1')})",
+            f"{self.pick('LEAST', 'GREATEST')}({self.pick('x', 'y')}, {inner[0]}, {self.number()})",
+            f"NULLIF({self.pick('x', 'y')}, {self.number()})",
+            "WEEK(d)",
+            "EXTRACT(dow FROM d)",
+            "DAYOFYEAR(d) / 50",
         )
 
     def aggregate(self) -> str:
@@ -205,7 +214,7 @@ class Writer:
             where = f" WHERE {self.condition()}" if self.chosen.random() < 0.5 else ""
             source = f"(SELECT who, {own} AS v FROM t{where} GROUP BY who)"
             what = self.pick("SUM(v)", "COUNT(*)", "COUNT(v)", "SUM(v * 2 + 1)", "AVG(v)")
-            return f"SELECT {what} AS v0 FROM {source}" + self.pick("", " WHERE v > 3")
+            return f"SELECT {what} AS v0 FROM {source}" + self.pick("", " WHERE v > 2")
         where = f" WHERE {self.condition()}" if self.chosen.random() < 0.5 else ""
         if self.chosen.random() < 0.4:
             key = self.key()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import Number as Given
 from ..engine.request import Bin, Calendar, Group, Key
-from ..schema import Boolean, Category, Date, Number, Schema
+from ..schema import Boolean, Category, Date, Datetime, Number, Schema
 from .question import Comparison, GroupingSets, Question, seen_by
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _holds(value: Any, wanted: Comparison) -> bool:
     if value is None:
         return False
     if isinstance(value, datetime):
-        value = Fraction((value - datetime(1970, 1, 1)) // timedelta(seconds=1))
+        value = Fraction((value - datetime(1970, 1, 1)) // timedelta(microseconds=1), 10**6)
     elif isinstance(value, date):
         value = Fraction((value - _EPOCH).days)
     return bool(_COMPARE[wanted.operator](value, wanted.value))
@@ -106,11 +106,21 @@ def key_labels(key: Key, schema: Schema) -> list[Cell]:
         assert isinstance(column, Category)  # noqa: S101 - narrows the type
         return list(column.categories)
     if isinstance(key, Bin):
+        if isinstance(column, Date | Datetime):
+            return [_start(column, key.first + i) for i in range(key.cells)]
         assert isinstance(column, Number)  # noqa: S101 - narrows the type
         starts = [(key.first + i) * key.width * column.grid for i in range(key.cells)]
         return [int(s) if s.denominator == 1 else s for s in starts]
     whole_day = isinstance(column, Date) or key.part != "hour"
     return [_moment(key, key.first + i, whole_day) for i in range(key.cells)]
+
+
+def _start(column: Date | Datetime, step: int) -> date | datetime:
+    """The value of a step."""
+    number = column.low + step * column.grid
+    if isinstance(column, Date):
+        return _EPOCH + timedelta(days=int(number))
+    return datetime(1970, 1, 1) + timedelta(microseconds=int(number * 10**6))
 
 
 def _moment(key: Calendar, index: int, whole_day: bool) -> date | datetime:

@@ -174,7 +174,7 @@ SELECT COUNT(*) FROM {t} WHERE {n} > DATE '2020-01-01'
 SELECT COUNT(*) FROM {t} WHERE {n}
 SELECT COUNT(*) FROM {t} WHERE -{n}
 SELECT SUM({n} * 1e300) FROM {t}
-SELECT SUM({n} = 17) FROM {t}
+SELECT MEDIAN({n} = 17) FROM {t}
 SELECT SUM(1 / ({n} - 17)) FROM {t}
 SELECT COUNT(*) / 0 FROM {t}
 """
@@ -535,8 +535,8 @@ COMPUTED += "\n".join(around.replace("<X>", inside) for around in AROUND for ins
 COMPUTED += "\n"
 
 ASKED_BETTER = """
-SELECT SUM({n} > 3) FROM {t}
-SELECT AVG(NOT {n} > 3) FROM {t}
+SELECT VARIANCE({n} > 3) FROM {t}
+SELECT MAX(NOT {n} > 3) FROM {t}
 SELECT SUM(IF({n} > 3, 1, 0)) FROM {t}
 SELECT SUM(IIF({n} > 3, 1, 0)) FROM {t}
 SELECT SUM({n} ^ 2) FROM {t}
@@ -545,9 +545,9 @@ SELECT SUM({n} & 1) FROM {t}
 SELECT SUM(~{n}) FROM {t}
 SELECT SUM(@{n}) FROM {t}
 SELECT SUM({n}!) FROM {t}
-SELECT SUM(GREATEST({n}, 17)) FROM {t}
+SELECT GREATEST(SUM({n}), 17) FROM {t}
 SELECT SUM(COALESCE({n}, {n}, 0)) FROM {t}
-SELECT SUM(NULLIF({n}, 17)) FROM {t}
+SELECT SUM(NULLIF({n}, {n})) FROM {t}
 SELECT SUM(COUNT(*)) FROM {t}
 SELECT COUNT(*) FILTER (WHERE SUM({n}) > 3) FROM {t}
 SELECT COUNT(*) FILTER (WHERE {n} IN (SELECT {n} FROM {t})) FROM {t}

@@ -421,7 +421,7 @@ def test_groups_are_those_of_a_question() -> None:
     plan = plan_limits(given, epsilon=1, by=["WARD", "BIN(cost, 50)"])
     assert [key.cells for key in plan.keys] == [4, 3]
     assert inquire_limits(plan, given, None).asked == "limits of who: rows, cells by ward, cost"
-    for wrong in (["who"], ["cost"], ["ward; DROP TABLE t"], ["ward) FROM u --"], "ward", [1]):
+    for wrong in (["who"], ["costs"], ["ward; DROP TABLE t"], ["ward) FROM u --"], "ward", [1]):
         with pytest.raises(Refused):
             plan_limits(given, epsilon=1, by=wrong)  # type: ignore[arg-type]
 

@@ -358,7 +358,7 @@ def test_a_list_of_categories_may_be_long() -> None:
 def test_refusals_say_what_stands_in_the_way() -> None:
     what = {
         "age > income": "A condition compares two columns.",
-        "ABS(age) > 3": "A condition has a function.",
+        "SIGN(age) > 3": "A condition has a function.",
         "1 + 1 > 3": "A condition computes something.",
         "3 > 2": "A condition is about constants only.",
         "(age > 3) = TRUE": "A condition stands inside another comparison.",

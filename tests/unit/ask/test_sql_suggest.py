@@ -98,7 +98,7 @@ NEAREST = [
     ),
     (
         SURVEY,
-        "SELECT SUM(age > 65) FROM survey",
+        "SELECT COUNT(age > 65) FROM survey",
         "SELECT COUNT(*) FILTER (WHERE age > 65) FROM survey",
     ),
     (

@@ -230,10 +230,20 @@ def test_fields_of_dates_are_numbers() -> None:
         ("age * 1e-29 + 1", "computed"),
         ("age * 1e-30 + 1", "number"),
         ("1e29 * age * 10", "number"),
-        ("SQRT(age)", "computed"),
-        ("age > 40", "aggregate"),
-        ("NOT employed", "aggregate"),
-        ("age + SQRT(age)", "computed"),
+        ("CBRT(age)", "computed"),
+        ("SQRT(-age)", "computed"),
+        ("LN(age)", "computed"),
+        ("EXP(income)", "computed"),
+        ("LOG(3, income + 1)", "computed"),
+        ("POWER(2, age)", "computed"),
+        ("POWER(age, income)", "computed"),
+        ("POWER(age, 0)", "computed"),
+        ("POWER(income + 1, 100)", "computed"),
+        ("SQRT(2)", "computed"),
+        ("ROUND(age, income)", "function"),
+        ("NULLIF(age, income)", "computed"),
+        ("LEAST(age, sex)", "type"),
+        ("age + CBRT(age)", "computed"),
         ("age + 'x'", "computed"),
         ("CASE WHEN age > 3 THEN 'x' ELSE 'y' END", "type"),
         ("CASE WHEN age > 3 THEN NULL ELSE 1 END", "computed"),
@@ -243,7 +253,10 @@ def test_fields_of_dates_are_numbers() -> None:
         ("person + 1", "identifier"),
         ("COALESCE(age, income)", "computed"),
         ("COALESCE(age, 1, 2)", "computed"),
-        ("EXTRACT(day FROM date)", "computed"),
+        ("EXTRACT(second FROM date)", "computed"),
+        ("EXTRACT(minute FROM date)", "computed"),
+        ("DAYNAME(date)", "type"),
+        ("DAYNAME(age)", "computed"),
         ("EXTRACT(hour FROM date)", "computed"),
         ("EXTRACT(year FROM age)", "computed"),
         ("WIDTH_BUCKET(age, 20, 10, 5)", "computed"),
@@ -336,8 +349,9 @@ def test_having_and_order_know_computed_keys() -> None:
     ("text", "reason"),
     [
         ("income * 2", "cells"),
-        ("age * 1", "key"),
-        ("SQRT(age)", "function"),
+        ("income * 1", "key"),
+        ("SQRT(age)", "key"),
+        ("CBRT(age)", "function"),
         ("CASE WHEN COUNT(*) > 3 THEN 1 END", "case"),
         ("FLOOR(SUM(age))", "function"),
     ],
@@ -345,3 +359,59 @@ def test_having_and_order_know_computed_keys() -> None:
 def test_other_expressions_are_no_keys(text: str, reason: str) -> None:
     sql = f"SELECT {text} AS k, COUNT(*) FROM census GROUP BY k"
     refused(sql, reason)
+
+
+# -- Functions of a row ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("ABS(-age)", "ABS(age)"),
+        ("LEAST(age, 3, 7)", "LEAST(age, 3)"),
+        ("GREATEST(7, age, 3)", "GREATEST(age, 7)"),
+        ("ROUND(income, -3)", "1000 * ROUND(income / 1000)"),
+        ("ROUND(income, 3)", "income"),
+        ("income / (age + 1)", "income / (age + 1)"),
+        ("income / -(age + 1) * 2", "2 * ((-income) / (age + 1))"),
+        ("LOG(age + 1)", "LOG10(age + 1)"),
+        ("POW(age, 0.5)", "SQRT(age)"),
+        ("POWER(age + 1, -1)", "1 / (age + 1)"),
+        ("POWER(age, 3)", "age * age * age"),
+        ("DATE_PART('weekday', date)", 'EXTRACT(dow FROM "date")'),
+        ("DAYOFMONTH(date)", 'EXTRACT(day FROM "date")'),
+        ("WEEKOFYEAR(seen)", "EXTRACT(week FROM seen)"),
+    ],
+)
+def test_functions_have_one_text_that_is_read_again(expression: str, text: str) -> None:
+    question = ask(f"SELECT SUM({expression}) AS s FROM census")
+    assert render(question, CENSUS) == f"SELECT SUM({text}) AS s FROM census"
+    assert ask(render(question, CENSUS)) == question
+
+
+def test_a_column_of_few_values_is_a_key() -> None:
+    assert key("age") == Bin("age", 1, 0, 121)
+    assert labels("DAYNAME(date)")[0] == "Monday"
+    assert labels("MONTHNAME(seen)")[11] == "December"
+    assert labels("WEEK(date)") == list(range(1, 54))
+
+
+def test_a_condition_is_a_share_and_a_root_of_a_variance_a_deviation() -> None:
+    share = ask("SELECT AVG(sex = 'Male') AS s FROM census")
+    assert "WHEN sex = 'Male' THEN 1" in render(share, CENSUS)
+    assert ask("SELECT SQRT(VARIANCE(age)) AS s FROM census") == ask(
+        "SELECT STDDEV(age) AS s FROM census"
+    )
+    refused("SELECT SQRT(SUM(age)) FROM census", "aggregate")
+
+
+@pytest.mark.parametrize(
+    "expression", ["income / age", "LN(age)", "SQRT(0 - age)", "EXP(income)", "1 / (age - 5)"]
+)
+def test_the_bound_to_declare_is_named_and_the_fix_works(expression: str) -> None:
+    fix = refused(f"SELECT AVG({expression}) FROM census", "computed").fix
+    assert "let the holder declare" in fix
+    instead = fix.removeprefix("Write ").removeprefix("Divide by ").split(", or let")[0]
+    if " / " in expression:
+        instead = f"{expression.split(' / ')[0]} / {instead}"
+    ask(f"SELECT AVG({instead}) FROM census")

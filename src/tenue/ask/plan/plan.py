@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from ...engine.computed_column import steps_of
 from ...engine.request import Request
 from ...mechanism.additive_noise import Part
 from ...noise.criterion import Criterion
@@ -180,6 +181,7 @@ class Plan(Shown):
             texts.append(sentence(f"{self.counted}; {NOT_COVERED}."))
             texts += self._count_above()
         texts += dict.fromkeys(e.note for e in self.chosen.expectations if e.note)
+        texts += own_grids(self.question)
         if self.interval is not None:
             cost = "an extreme and its bound cost nothing more"
             if self.interval_epsilon:
@@ -215,6 +217,22 @@ class Plan(Shown):
 
     def _repr_html_(self) -> str:
         return html_table(self._table(), [self.sql, self._head()], self._notes())
+
+
+def own_grids(question: Question) -> list[str]:
+    """The grids to which quotients and functions of columns are rounded, in words."""
+    inner = () if question.persons is None else question.persons.computed
+    texts = []
+    for computed in (*inner, *question.computed):
+        steps = sorted(set(steps_of(computed.formula)))
+        if steps:
+            grids = " and ".join(exactly(step) for step in steps)
+            texts.append(
+                f"`{computed.name[1:-1]}`: quotients and functions of columns are rounded to "
+                f"multiples of {grids}, which follow from the schema alone; no margin of error "
+                "covers that."
+            )
+    return texts
 
 
 def shown(number: float | None) -> str:

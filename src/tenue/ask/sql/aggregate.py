@@ -8,6 +8,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from ...engine.computed_column import columns_in
 from ...errors import Refused, nearest, refuse
 from ...schema import Boolean, Bounded, Category, Column, Number
 from ...schema.table import RECORD
@@ -19,9 +20,10 @@ from ..aggregates.registry import FAMILY_OF, SQL_FUNCTIONS
 from ..question import Aggregate, Applied, Arithmetic, Constant, Expression, Over, parts_of
 from .constant import Constant as Constant_
 from .constant import in_reach, limited, read_constant
-from .exact_expr import Amount
+from .exact_expr import Amount, chosen
+from .exact_expr import constant as exact
 from .logic import Absent, Rows, several, written
-from .predicate import known_columns, read_where
+from .predicate import known_columns, read_both, read_where
 from .scope import (
     Scope,
     find_column,
@@ -45,6 +47,9 @@ from .value import (
 
 ZERO = Constant(Fraction(0))
 Operator = Literal["+", "-", "*", "/"]
+_OF_CONDITIONS = ("sum", "avg")
+_ROOTS = {"variance": "stddev", "var_pop": "stddev_pop"}
+"""The aggregates whose square root is an aggregate."""
 
 
 def computed(operator: Operator, left: Expression, right: Expression) -> Expression:
@@ -111,7 +116,9 @@ def taken(
     if not is_column(node):
         refuse_unquoted(node, scope)
         if isinstance(node, exp.Predicate | exp.And | exp.Or | exp.Not):
-            raise refuse("ask.aggregate-of-condition", name=function.name)
+            if function.kind not in _OF_CONDITIONS:
+                raise refuse("ask.aggregate-of-condition", name=function.name)
+            return _valued(tree, _truth(tree, node, scope), scope, function, only)
         if isinstance(node, exp.Func | exp.Mod):
             raise not_a_value(tree, node)
         takes = "one column, or *" if function.rows else "one column"
@@ -129,6 +136,16 @@ def taken(
         there = several(True, [only, Absent(column.name, absent=False)])
         return computed_column(tree, where_true(written(there, known_columns(tree, scope))), scope)
     raise refuse("ask.filter-not-applicable", name=function.name, of=f"a {column.type}")
+
+
+def _truth(tree: Tree, node: exp.Expr, scope: Scope) -> Amount:
+    """1 where a condition is true, 0 where it is false, and missing where it is unknown."""
+    true, false = read_both(tree, node, scope)
+    one, zero = exact(Fraction(1)), exact(Fraction(0))
+    columns = known_columns(tree, scope)
+    if all(getattr(columns[name], "missing", None) is not None for name in columns_in(true)):
+        return chosen([(true, one)], zero)
+    return chosen([(true, one), (false, zero)])
 
 
 def _valued(
@@ -219,6 +236,12 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
         return _cast(tree, node, scope, depth)
     if kind in _APPLIED:
         return _applied(tree, node, scope, depth)
+    if kind is exp.Sqrt:
+        (this,) = tree.parts(node, "this")
+        squared = _read(tree, this, scope, depth + 1)
+        if isinstance(squared, Aggregate) and squared.kind in _ROOTS:
+            return replace(squared, kind=_ROOTS[squared.kind])
+        raise refuse("ask.root-of-an-answer")
     if kind is exp.Literal:
         value = read_constant(tree, node)
         if isinstance(value, Fraction):

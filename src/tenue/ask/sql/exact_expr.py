@@ -15,17 +15,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ...engine.computed_column import (
+    Absolute,
     Choice,
+    Curve,
     DateField,
+    Ends,
+    Extreme,
     Formula,
     Predicate,
     Product,
     Quotient,
+    Ratio,
+    Rounded,
     Steps,
     Sum,
     columns_in,
     parts_of,
 )
+from ...engine.curve import Shape, finest_step, step_of
 from ...errors import refuse
 from ...schema import Bounded, Number, Table
 from .constant import sql_name, sql_number
@@ -121,6 +128,63 @@ def chosen(cases: Sequence[tuple[Predicate, Amount]], otherwise: Amount | None =
     return Amount(grid, Choice(pairs, made[-1] if last else None))
 
 
+def absolute(amount: Amount) -> Amount:
+    """ABS."""
+    if amount.number is not None:
+        return constant(abs(amount.number))
+    formula = amount.formula
+    if isinstance(formula, Sum) and not formula.constant and len(formula.terms) == 1:
+        formula = formula.terms[0][1]  # nothing but a sign
+    return Amount(amount.grid, Absolute(formula))
+
+
+def extreme(amounts: Sequence[Amount], *, greatest: bool) -> Amount:
+    """LEAST or GREATEST of those that are there."""
+    numbers = [amount.number for amount in amounts if amount.number is not None]
+    bound = [constant(max(numbers) if greatest else min(numbers))] if numbers else []
+    every = [*(amount for amount in amounts if amount.number is None), *bound]
+    grid = coarsest([a.grid for a in every if a.number != 0])
+    made = [
+        _times(amount.formula, int(amount.grid / grid)) if amount.number != 0 else Sum(0)
+        for amount in every
+    ]
+    parts = tuple(sorted(dict.fromkeys(made), key=repr))
+    if len(parts) > 1:
+        return Amount(grid, Extreme(greatest, parts))
+    return every[0]
+
+
+def rounded(amount: Amount, digits: int = 0) -> Amount:
+    """ROUND to so many decimals, half away from 0; a number below 0 rounds to tens."""
+    unit = Fraction(10) ** -digits
+    if amount.number is not None:
+        steps = abs(amount.number) / unit
+        up = int(steps + Fraction(1, 2)) * unit
+        return constant(up if amount.number >= 0 else -up)
+    p, q = (amount.grid / unit).numerator, (amount.grid / unit).denominator
+    if q == 1:
+        return amount
+    return Amount(unit, Rounded(_times(amount.formula, p), q))
+
+
+def divided(left: Amount, right: Amount, left_ends: Ends, right_ends: Ends) -> Amount:
+    """The quotient on a grid of its own, for a divisor whose bounds exclude 0."""
+    if right_ends[0] <= 0:
+        right_ends = -right_ends[1], -right_ends[0]
+        left, right = scaled(left, Fraction(-1)), scaled(right, Fraction(-1))
+    most = max(map(abs, left_ends)) * left.grid / (right_ends[0] * right.grid)
+    step = step_of(most)
+    factor = left.grid / (right.grid * step)
+    ratio = Ratio(left.formula, right.formula, factor.numerator, factor.denominator, step)
+    return Amount(step, ratio)
+
+
+def curved(shape: Shape, amount: Amount, ends: Ends) -> Amount:
+    """A function on a grid of its own."""
+    step = finest_step(shape, *ends)
+    return Amount(step, Curve(shape, amount.formula, step))
+
+
 def rounded_down(amount: Amount) -> Amount:
     """FLOOR."""
     p, q = amount.grid.numerator, amount.grid.denominator
@@ -184,7 +248,13 @@ def check_parts(tree: Tree, formula: Formula) -> None:
 
 def name_of(amount: Amount, schema: Table) -> str:
     """The name of a computed column: its text in parentheses, which no declared name has."""
-    return f"({_text(amount.formula, amount.grid, schema)})"
+    return f"({text_of(amount, schema)})"
+
+
+def text_of(amount: Amount, schema: Table) -> str:
+    """The SQL of an amount."""
+    text, formula = _text(amount.formula, amount.grid, schema), amount.formula
+    return text[1:-1] if isinstance(formula, Ratio) and formula.step == amount.grid else text
 
 
 def _text(formula: Formula, grid: Fraction, schema: Table) -> str:
@@ -202,10 +272,34 @@ def _text(formula: Formula, grid: Fraction, schema: Table) -> str:
         for own in owns:
             grid /= own
         return _multiple(grid, [_in_parentheses(text) for text in texts])
-    if isinstance(formula, Quotient):
+    if isinstance(formula, Quotient | Rounded):
         inside = _text(formula.of, Fraction(1, formula.divisor), schema)
-        return _multiple(grid, [f"FLOOR({inside})"])
+        word = "FLOOR" if isinstance(formula, Quotient) else "ROUND"
+        return _multiple(grid, [f"{word}({inside})"])
+    if isinstance(formula, Absolute):
+        return f"ABS({_text(formula.of, grid, schema)})"
+    if isinstance(formula, Extreme):
+        listed = ", ".join(_text(part, grid, schema) for part in formula.parts)
+        return f"{'GREATEST' if formula.greatest else 'LEAST'}({listed})"
+    if isinstance(formula, Ratio):
+        own = _own_grid(formula.by, schema)
+        scale = own * formula.step * formula.times / formula.over
+        both = _text(formula.of, scale, schema), _text(formula.by, own, schema)
+        quotient = " / ".join(map(_in_parentheses, both))
+        return _multiple(grid / formula.step, [f"({quotient})"])
+    if isinstance(formula, Curve):
+        return _multiple(grid / formula.step, [_call(formula, schema)])
     return _choice(formula, grid, schema)
+
+
+def _call(formula: Curve, schema: Table) -> str:
+    """The function of a curve: a power of 1/2 is a square root."""
+    inside, shape = _text(formula.of, formula.shape.grid, schema), formula.shape
+    if shape.function != "power":
+        return f"{shape.function.upper()}({inside})"
+    if shape.exponent == Fraction(1, 2):
+        return f"SQRT({inside})"
+    return f"POWER({inside}, {sql_number(shape.exponent)})"
 
 
 def _choice(formula: Choice, grid: Fraction, schema: Table) -> str:
@@ -249,10 +343,21 @@ def _own_grid(formula: Formula, schema: Table) -> Fraction:
         column = schema.column(formula.column)
         if isinstance(column, Number):
             return column.grid
-    if isinstance(formula, Sum):
+    if isinstance(formula, Sum) and formula.terms:
         ((weight, part), *_) = formula.terms
         return _own_grid(part, schema) / (abs(weight) or 1)
+    if isinstance(formula, Ratio | Curve):
+        return formula.step
+    if isinstance(formula, Absolute):
+        return _own_grid(formula.of, schema)
+    if isinstance(formula, Extreme):
+        return _own_grid(_varied(formula), schema)
     return Fraction(1)
+
+
+def _varied(formula: Extreme) -> Formula:
+    """A part that is no constant."""
+    return next(p for p in formula.parts if not isinstance(p, Sum) or p.terms)
 
 
 def _in_parentheses(text: str) -> str:

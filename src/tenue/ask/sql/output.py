@@ -28,12 +28,12 @@ from ..question import (
     every_value,
 )
 from .aggregate import has_aggregate, read_expression, refuse_function
-from .constant import read_constant
+from .constant import read_constant, sql_name
 from .logic import domain
 from .scope import Scope, find_column, is_column, read_alias, read_name, read_reference
 from .tree import Tree
 from .unsupported import list_words
-from .value import is_computed_key, read_argument, read_computed_key
+from .value import MOST_KEY_VALUES, is_computed_key, read_argument, read_computed_key
 
 MOST_SETS = 64
 _KINDS = (exp.Rollup, exp.Cube, exp.GroupingSets)
@@ -97,6 +97,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 """What DATE_TRUNC may truncate to; dates have no hour."""
 
 _MOST_CELLS = 100_000
+_FEW_CELLS = 100
 SECONDS_PER_DAY = 24 * 60 * 60
 _DAY_ZERO = date(1970, 1, 1)
 
@@ -119,7 +120,8 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
     if type(node) is exp.Column:
         return _key_of_column(tree, find_column(tree, node, scope))
     if is_computed_key(node):
-        return read_computed_key(tree, node, scope)
+        found = read_computed_key(tree, node, scope)
+        return _key_of_column(tree, found) if isinstance(found, Number) else found
     if type(node) is exp.TimestampTrunc:
         this, unit = tree.parts(node, "this", "unit")
         (part,) = tree.read(unit, "this")
@@ -134,11 +136,37 @@ def _key_of_column(tree: Tree, column: Column) -> Key:
     """The key that a column is by itself; refused if its cells must be declared in the question."""
     if isinstance(column, Category | Boolean) or column.name in tree.computed:
         return every_value(column)
-    fix = f"Write DATE_TRUNC('month', {column.name})"
+    if isinstance(column, Date) and column.grid == 1 and column.steps < MOST_KEY_VALUES:
+        return _calendar(column, "day")
+    if isinstance(column, Bounded) and column.steps < MOST_KEY_VALUES:
+        return every_value(column)
+    wider = ""
     if isinstance(column, Number):
-        wider = f"BIN({column.name}, {show(column.grid)}) or a wider bin"
-        fix = f"Write {wider}, in SELECT and GROUP BY"
+        wider = _wide_bin(column)
+    elif isinstance(column, Date | Datetime):
+        wider = _wide_calendar(column)
+    fix = f"Write {wider} in SELECT and GROUP BY" if wider else "Group by a category"
     raise refuse("ask.key-type-not-groupable", name=column.name, type=column.type, advice=fix)
+
+
+def _wide_bin(column: Number) -> str:
+    """BIN with the least width of 1, 2 or 5 times a power of ten that makes few cells."""
+    low, high = domain(column)
+    widths = (digit * 10**power for power in range(400) for digit in (1, 2, 5))
+    width = next(w for w in widths if high // w - low // w < _FEW_CELLS)
+    return f"BIN({sql_name(column.name)}, {show(width * column.grid)})"
+
+
+def _wide_calendar(column: Date | Datetime) -> str:
+    """DATE_TRUNC to months, or to what makes several cells, and not too many."""
+    parts: tuple[Part, ...] = ("month", "day", "hour") if isinstance(column, Datetime) else ("day",)
+    for part in ("month", *parts):
+        cells = _calendar(column, part).cells
+        if cells > MOST_KEY_VALUES:
+            break
+        if cells > 1:
+            return f"DATE_TRUNC('{part}', {sql_name(column.name)})"
+    return f"DATE_TRUNC('year', {sql_name(column.name)})"
 
 
 def refuse_cells(keys: Iterable[Key]) -> None:

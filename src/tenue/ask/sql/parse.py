@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import Any
 
 from sqlglot import Token, TokenType, exp
@@ -89,7 +90,24 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Quarter: "quarter",
     exp.Month: "month",
     exp.Hour: "hour",
+    exp.Minute: "minute",
+    exp.Week: "week",
+    exp.WeekOfYear: "week",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfYear: "dayofyear",
+    exp.DayOfWeek: "dayofweek",
     exp.DayOfWeekIso: "isodow",
+    exp.Dayname: "dayname",
+    exp.Monthname: "monthname",
+    exp.Abs: "abs",
+    exp.Least: "least",
+    exp.Greatest: "greatest",
+    exp.Ln: "ln",
+    exp.Log: "log",
+    exp.Exp: "exp",
+    exp.Sqrt: "sqrt",
+    exp.Pow: "power",
     exp.Grouping: "grouping",
     **{node: name for node, name in WINDOWS.items() if node not in AGGREGATES},
     **{node: rule.name.lower() for node, rule in AGGREGATES.items()},
@@ -99,8 +117,13 @@ _SYNONYMS = {
     "quantile_cont": "percentile_cont",
     "ceiling": "ceil",
     "ifnull": "coalesce",
+    "pow": "power",
+    "weekofyear": "week",
+    "dayofmonth": "day",
 }
 """Functions that sqlglot makes the same node of, and which are the same."""
+_LOGARITHMS = {"log10": Fraction(10), "log2": Fraction(2)}
+"""Functions that sqlglot makes LOG of with the base as one more argument."""
 _TYPES = {exp.DType.DATE: T.DATE, exp.DType.TIMESTAMPNTZ: T.TIMESTAMPNTZ}
 _NUMBER_TYPES = {
     exp.DType.INT: T.INT,
@@ -130,9 +153,13 @@ def _in_text(tokens: Iterable[Token]) -> Iterator[tuple[Token, tuple[_Item, ...]
     """Each token that has a meaning, with all possible meanings."""
     point = False
     open_ = True
-    for token in tokens:
-        kind = token.token_type
-        if kind is T.NUMBER:
+    listed = list(tokens)
+    for token, after in zip(listed, [*listed[1:], None], strict=True):
+        kind, base = token.token_type, _LOGARITHMS.get(token.text.lower())
+        if base is not None and after is not None and after.token_type is T.L_PAREN:
+            yield token, (("name", "log"),)
+            yield token, (("number", base),)
+        elif kind is T.NUMBER:
             yield token, (("number", number(f".{token.text}" if point else token.text)),)
         elif kind is T.STRING:
             yield token, (("string", token.text), ("unit", token.text.upper()))

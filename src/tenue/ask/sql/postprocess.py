@@ -13,9 +13,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from ...engine.request import Calendar, Group, Key
+from ...engine.request import Bin, Calendar, Group, Key
 from ...errors import nearest, refuse
-from ...schema import Bounded, Category, Datetime
+from ...schema import Bounded, Category, Date, Datetime
+from ...schema import Column as Declared
 from ...schema.toml_values import show
 from ..question import (
     Aggregate,
@@ -128,8 +129,10 @@ class Afterwards:
 
     def _typed(self, output: Column, operator: Operator, value: Constant) -> Fraction | str | bool:
         key = self.keys[output.key] if isinstance(output, KeyOutput) else None
-        if isinstance(key, Calendar):
-            return self._moment(key, value)
+        if isinstance(key, Calendar | Bin):
+            named_by = self.scope.schema.columns.get(key.column)
+            if isinstance(named_by, Date | Datetime):
+                return self._moment(key, value)
         computed = None if key is None else self.tree.computed.get(key.column)
         if computed is not None and computed.labels:
             return _labelled(output, computed.labels, operator, value)
@@ -148,12 +151,13 @@ class Afterwards:
             raise refuse("ask.output-compared-with-text", alias=output.alias, value=show(value))
         return value
 
-    def _moment(self, key: Calendar, value: Constant) -> Fraction:
+    def _moment(self, key: Calendar | Bin, value: Constant) -> Fraction:
         column = self.scope.schema.columns[key.column]
         if not isinstance(column, Bounded):
             raise refuse_value(column, value)
         number = instant(column, value)
-        in_seconds = isinstance(column, Datetime) and key.part != "hour"
+        whole_days = isinstance(key, Calendar) and key.part != "hour"
+        in_seconds = isinstance(column, Datetime) and whole_days
         return number / SECONDS_PER_DAY if in_seconds else number
 
     def _content(self, output: Column) -> Content:
@@ -195,9 +199,10 @@ class Afterwards:
         by_column = [
             output
             for output in self.outputs
-            if column is not None
-            and isinstance(key := self._content(output), Group)
-            and key.column == column.name
+            if isinstance(output, KeyOutput)
+            and column is not None
+            and (key := self.keys[output.key]).column == column.name
+            and _is_plain(key, column)
         ]
         for found in (by_alias, by_column) if aliases_first else (by_column, by_alias):
             if found:
@@ -207,6 +212,13 @@ class Afterwards:
             name=show(name),
             nearest=nearest(name[:100], (output.alias for output in self.outputs)),
         )
+
+
+def _is_plain(key: Key, column: Declared) -> bool:
+    """Whether a key has a cell for each value of its column."""
+    if isinstance(key, Calendar):
+        return isinstance(column, Date) and key.part == "day"
+    return isinstance(key, Group) or key.width == 1
 
 
 def _labelled(

@@ -58,6 +58,12 @@ def read_condition_rows(tree: Tree, node: exp.Expr, scope: Scope) -> Rows:
     return _rows(tree, node, scope)
 
 
+def read_both(tree: Tree, node: exp.Expr, scope: Scope) -> tuple[Predicate, Predicate]:
+    """The predicate that a condition is, and its negation."""
+    rows, columns = _rows(tree, node, scope), known_columns(tree, scope)
+    return written(rows, columns), written(negated(rows), columns)
+
+
 def read_where(tree: Tree, where: exp.Expr | None, scope: Scope) -> Rows | None:
     """The rows that a WHERE keeps; None for all."""
     return None if where is None else _rows(tree, tree.parts(where, "this")[0], scope)
@@ -242,9 +248,12 @@ def is_like(text: str, pattern: str) -> bool:
     return pattern[star:].strip("%") == ""
 
 
-def compared_with(column: Column, operator: Operator, value: Constant) -> Predicate:
-    """The predicate of one comparison."""
-    return written(_compared(column, operator, value), {column.name: column})
+def compared_with(
+    column: Column, operator: Operator, value: Constant, *, negate: bool = False
+) -> Predicate:
+    """The predicate of one comparison, or of its negation."""
+    rows: Rows = _compared(column, operator, value)
+    return written(negated(rows) if negate else rows, {column.name: column})
 
 
 def _compared(column: Column, operator: Operator, value: Constant) -> Held:

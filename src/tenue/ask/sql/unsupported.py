@@ -80,24 +80,20 @@ _TEXT = (
 )
 _VALUE = "No value of a row leaves: write MODE(column), or COUNT(*) with GROUP BY column"
 _DERIVED = "Ask the holder for a derived column, with bounds and grid; or ask MEDIAN and QUANTILE"
+_INSIDE = "Write it inside an aggregate, as in AVG(LN(column)); of an answer, compute it yourself"
 _ANY = "Write COUNT(*) FILTER (WHERE condition), or the share AVG(condition column)"
 INSTEAD = {
     name: sentence
     for names, sentence in {
-        "WEEK": "Write DATE_TRUNC('week', column) in SELECT and GROUP BY",
-        "DAY": "Write DATE_TRUNC('day', column) in SELECT and GROUP BY",
         "STRFTIME TO_CHAR": "Write DATE_TRUNC('month', column) in SELECT and GROUP BY",
-        "ROUND TRUNC": "Write BIN(column, width) in SELECT and GROUP BY, FLOOR(column) inside SUM",
+        "ABS LEAST GREATEST LN LOG LOG2 LOG10 EXP POWER POW": _INSIDE,
+        "TRUNC": "Write FLOOR(column), CEIL(column) or ROUND(column, digits)",
         "COUNT_IF COUNTIF": "Write COUNT(*) FILTER (WHERE condition)",
-        "ABS": "Write CASE WHEN column < 0 THEN -column ELSE column END",
         "SIGN": "Write CASE WHEN column < 0 THEN -1 WHEN column > 0 THEN 1 ELSE 0 END",
-        "LEAST": "Write CASE WHEN column > 5 THEN 5 ELSE column END",
-        "GREATEST": "Write CASE WHEN column < 5 THEN 5 ELSE column END",
-        "NULLIF": "Write CASE WHEN column <> 0 THEN column END",
         "IIF IFF": "Write CASE WHEN condition THEN value ELSE value END",
-        "POWER POW": "Write column * column",
         "MOD": "Write column - 2 * FLOOR(column / 2)",
-        "SQRT LN LOG LOG2 LOG10 EXP GEOMEAN GEOMETRIC_MEAN KURTOSIS SKEWNESS": _DERIVED,
+        "GEOMEAN GEOMETRIC_MEAN": "Write AVG(LN(column)), and take EXP of the answer",
+        "KURTOSIS SKEWNESS": _DERIVED,
         "APPROX_COUNT_DISTINCT APPROX_DISTINCT": "Write COUNT(DISTINCT column)",
         "HISTOGRAM": "Write SELECT BIN(column, width), COUNT(*) with GROUP BY 1",
         "BOOL_OR BOOL_AND LOGICAL_OR LOGICAL_AND EVERY": _ANY,

@@ -1,7 +1,8 @@
 """Values computed from one row: numbers whose bounds follow, and keys of groups.
 
-Only numbers and booleans of the table, constants, + - *, division by a number, CASE, COALESCE,
-FLOOR, CEIL and fields of dates. Everything is exact, and no content of a row makes it fail.
+Only numbers and booleans of the table, constants, + - * /, CASE, COALESCE, NULLIF, FLOOR, CEIL,
+ROUND, ABS, LEAST, GREATEST, fields of dates, and on a grid of their own quotients of columns,
+logarithms, EXP and powers. Everything is exact, and no content of a row makes it fail.
 
 The cells of keys follow from the question and the schema, so that no key reveals anything about
 rows. A row without a value, such as one for which no condition of a CASE is true, is in no cell.
@@ -18,34 +19,48 @@ from sqlglot import exp
 
 from ...engine.computed_column import (
     FIELDS,
+    TIMES,
     Among,
     Choice,
+    Curve,
     DateField,
+    Ends,
+    Formula,
     Missing,
     Not,
     Predicate,
     Quotient,
+    Ratio,
     Steps,
     Sum,
     check_range,
+    columns_of,
     leaf_ends,
+    sized,
 )
+from ...engine.curve import LARGEST_POWER, Function, Shape
 from ...engine.request import Bin, Group, Key
 from ...errors import Refused, nearest, refuse
 from ...schema import Boolean, Column, Date, Datetime, Named, Number, Table
 from ...schema.toml_values import show
 from ..question import ComputedColumn, Label, column_of, every_value
-from .constant import in_reach, read_constant, sql_label
+from .constant import in_reach, read_constant, sql_label, sql_name, sql_number
 from .exact_expr import (
     Amount,
+    absolute,
     added,
     check_parts,
     chosen,
     constant,
+    curved,
+    divided,
+    extreme,
     multiplied,
     name_of,
+    rounded,
     rounded_down,
     scaled,
+    text_of,
 )
 from .logic import render_where
 from .predicate import compared_with, known_columns, read_condition
@@ -58,9 +73,47 @@ _PARTS: dict[type[exp.Expr], str] = {
     exp.Year: "year",
     exp.Quarter: "quarter",
     exp.Month: "month",
+    exp.Week: "week",
+    exp.WeekOfYear: "week",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfYear: "doy",
+    exp.DayOfWeek: "dow",
     exp.DayOfWeekIso: "isodow",
     exp.Hour: "hour",
+    exp.Minute: "minute",
 }
+_FIELD_WORDS = {
+    "dayofweek": "dow",
+    "weekday": "dow",
+    "dayofmonth": "day",
+    "dayofyear": "doy",
+    "weekofyear": "week",
+}
+"""Other words for fields."""
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_NAMED_FIELDS: dict[type[exp.Expr], tuple[str, str, tuple[str, ...]]] = {
+    exp.Dayname: ("DAYNAME", "isodow", _WEEKDAYS),
+    exp.Monthname: ("MONTHNAME", "month", _MONTHS),
+}
+"""Functions that name a field, which begins at 1: their names, the field and its names in order."""
+_CURVES: dict[type[exp.Expr], Function] = {exp.Ln: "ln", exp.Exp: "exp"}
+_LOGS: dict[Fraction, Function] = {Fraction(10): "log10", Fraction(2): "log2"}
+_FUNCTIONS = (
+    *(exp.Abs, exp.Least, exp.Greatest, exp.Round, exp.Nullif),
+    *(exp.Log, exp.Sqrt, exp.Pow, *_CURVES),
+)
+MOST_KEY_VALUES = 1_000
+"""A number or date column with at most so many values is a key by itself."""
+_MOST_FACTORS = 8
+_MOST_DIGITS = 15
+_MOST_EXPONENT = 100
+_FINEST_EXPONENT = 10**6
+
 _ONE = constant(Fraction(1))
 
 
@@ -86,9 +139,10 @@ def read_value(tree: Tree, node: exp.Expr, scope: Scope, depth: int = 0) -> Amou
 def is_computed(node: exp.Expr | None) -> TypeGuard[exp.Expr]:
     """Whether a node has the form of a value computed from a row."""
     if isinstance(node, exp.Anonymous):
-        return str(node.this).upper() == "DATE_PART"
+        return str(node.this).upper() in ("DATE_PART", "DATEPART", "WEEKDAY")
     kinds = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Case, exp.Coalesce, exp.Floor)
-    return type(node) in (*kinds, exp.Ceil, exp.WidthBucket, exp.Extract, *_PARTS)
+    others = (exp.Ceil, exp.WidthBucket, exp.Extract, *_PARTS, *_FUNCTIONS, *_NAMED_FIELDS)
+    return type(node) in (*kinds, *others)
 
 
 def computed_column(tree: Tree, amount: Amount, scope: Scope) -> Number:
@@ -155,7 +209,7 @@ def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | 
         if kind is exp.Mul:
             return multiplied(left, right)
         if kind is exp.Div:
-            return _divided(left, right)
+            return _divided(tree, left, right, scope)
         return added([left, scaled(right, Fraction(1 if kind is exp.Add else -1))])
     if kind is exp.Case:
         return _case(tree, node, scope, depth)
@@ -168,15 +222,132 @@ def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | 
         return scaled(down, sign)
     if kind is exp.WidthBucket:
         return _bucket(tree, node, scope)
+    if kind in _FUNCTIONS:
+        return _function(tree, node, scope, depth)
     return _date_field(tree, node, scope)
 
 
-def _divided(left: Amount, right: Amount) -> Amount:
-    if right.number is None:
-        raise refuse("ask.division-by-column")
-    if not right.number:
-        raise refuse("ask.division-by-zero")
-    return scaled(left, 1 / right.number)
+def _ends(formula: Formula, scope: Scope) -> Ends:
+    """The least and greatest steps that a formula may have, by interval arithmetic."""
+    return sized(formula, lambda leaf: leaf_ends(scope.schema.column(leaf.column), leaf)).ends
+
+
+def _divided(tree: Tree, left: Amount, right: Amount, scope: Scope) -> Amount:
+    if right.number is not None:
+        if not right.number:
+            raise refuse("ask.division-by-zero")
+        return scaled(left, 1 / right.number)
+    low, high = _ends(right.formula, scope)
+    if low > 0 or high < 0:
+        return divided(left, right, _ends(left.formula, scope), (low, high))
+    text = text_of(right, visible(tree, scope))
+    least = constant(right.grid)
+    instead = f"NULLIF({text}, 0)" if 0 in (low, high) and low < high else ""
+    if not instead or not isinstance(right.formula, Steps):
+        instead = f"GREATEST({text}, {sql_number(least.grid)})"
+    raise refuse(
+        "ask.division-by-column",
+        divisor=text,
+        low=sql_number(low * right.grid),
+        high=sql_number(high * right.grid),
+        instead=instead,
+        columns=_columns(right.formula),
+    )
+
+
+def _columns(formula: Formula) -> str:
+    names = dict.fromkeys(f"`{name}`" for name in columns_of(formula))
+    return list_words(tuple(names))
+
+
+def _function(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
+    """A function of numbers of a row."""
+    kind = type(node)
+    if kind in (exp.Least, exp.Greatest):
+        this, others, _ = tree.read(node, "this", "expressions", "ignore_nulls")
+        every = [read_value(tree, part, scope, depth) for part in (this, *others)]
+        return extreme(every, greatest=kind is exp.Greatest)
+    if kind is exp.Nullif:
+        return _nullif(tree, node, scope, depth)
+    if kind is exp.Round:
+        this, given = tree.read(node, "this", "decimals")
+        digits = Fraction(0) if given is None else read_constant(tree, given)
+        if type(digits) is not Fraction or digits.denominator != 1 or abs(digits) > _MOST_DIGITS:
+            raise refuse("ask.round-digits", most=_MOST_DIGITS)
+        return rounded(read_value(tree, this, scope, depth), int(digits))
+    if kind is exp.Pow:
+        this, power = tree.parts(node, "this", "expression")
+        exponent = read_constant(tree, power)
+        fine = isinstance(exponent, Fraction) and exponent.denominator > _FINEST_EXPONENT
+        if not isinstance(exponent, Fraction) or fine or not 0 < abs(exponent) <= _MOST_EXPONENT:
+            raise refuse("ask.power-exponent", most=_MOST_EXPONENT)
+        return _power(tree, read_value(tree, this, scope, depth), exponent, scope)
+    if kind is exp.Log:
+        base, of = tree.read(node, "this", "expression")
+        found = Fraction(10) if of is None else read_constant(tree, base)
+        if not isinstance(found, Fraction) or found not in _LOGS:
+            raise refuse("ask.logarithm-base")
+        amount = read_value(tree, base if of is None else of, scope, depth)
+        return _curved(tree, _LOGS[found], Fraction(1), amount, scope)
+    (this,) = tree.parts(node, "this")
+    amount = read_value(tree, this, scope, depth)
+    if kind is exp.Abs:
+        return absolute(amount)
+    if kind is exp.Sqrt:
+        return _curved(tree, "power", Fraction(1, 2), amount, scope)
+    return _curved(tree, _CURVES[kind], Fraction(1), amount, scope)
+
+
+def _power(tree: Tree, amount: Amount, exponent: Fraction, scope: Scope) -> Amount:
+    """Whole powers up to 8 are products, which are exact."""
+    if exponent == -1:
+        return _divided(tree, _ONE, amount, scope)
+    if exponent.denominator > 1 or not 0 < exponent <= _MOST_FACTORS:
+        return _curved(tree, "power", exponent, amount, scope)
+    found = amount
+    for _ in range(int(exponent) - 1):
+        found = multiplied(found, amount)
+    return found
+
+
+def _curved(
+    tree: Tree, function: Function, exponent: Fraction, amount: Amount, scope: Scope
+) -> Amount:
+    """A function of an amount, refused where its bounds leave what the function is defined for."""
+    if amount.number is not None:
+        raise refuse("ask.function-of-constant")
+    low, high = _ends(amount.formula, scope)
+    shape = Shape(function, amount.grid, exponent)
+    if shape.fits(low, high):
+        return curved(shape, amount, (low, high))
+    text, least = text_of(amount, visible(tree, scope)), shape.least
+    name = "SQRT" if exponent == Fraction(1, 2) else function.upper()
+    given = {"name": name, "of": text, "columns": _columns(amount.formula)}
+    after = f", {sql_number(exponent)})" if name == "POWER" else ")"
+    if least is not None and low * amount.grid < least:
+        inside = f"GREATEST({text}, {sql_number(least)})"
+        given |= {"low": sql_number(low * amount.grid), "least": sql_number(least)}
+        raise refuse("ask.function-below-domain", **given, instead=f"{name}({inside}{after}")
+    most = sql_number(Fraction(LARGEST_POWER))
+    if function == "exp":
+        given |= {"high": sql_number(high * amount.grid), "most": most}
+        raise refuse("ask.function-too-large", **given, instead=f"EXP(LEAST({text}, {most}))")
+    raise refuse("engine.function-out-of-domain", name=name)
+
+
+def _nullif(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
+    """NULLIF(x, number). Where the number is the end of a range, the range is one step shorter."""
+    this, other = tree.parts(node, "this", "expression")
+    amount, number = read_value(tree, this, scope, depth), read_constant(tree, other)
+    if type(number) is not Fraction or amount.number is not None:
+        raise refuse("ask.row-nullif-arguments")
+    column = computed_column(tree, amount, scope)
+    low, high = column.low, column.high
+    step = column.grid
+    if low < high and number in (low, high):
+        inner = constant(low + step if number == low else high - step)
+        amount = extreme([amount, inner], greatest=number == low)
+    return chosen([(compared_with(column, "=", number, negate=True), amount)])
 
 
 def _case(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
@@ -247,7 +418,10 @@ def _date_field(tree: Tree, node: exp.Expr, scope: Scope) -> Amount | None:
         unit, this = tree.parts(node, "this", "expression")
         (word,) = tree.read(unit, "this")
         return _field(tree, this, str(word).lower(), scope)
-    if type(node) is exp.Anonymous and str(node.this).upper() == "DATE_PART":
+    if type(node) is exp.Anonymous and str(node.this).upper() == "WEEKDAY":
+        _, arguments = tree.read(node, "this", "expressions")
+        return _field(tree, arguments[0], "dow", scope) if len(arguments or ()) == 1 else None
+    if type(node) is exp.Anonymous and str(node.this).upper() in ("DATE_PART", "DATEPART"):
         _, arguments = tree.read(node, "this", "expressions")
         word = read_constant(tree, arguments[0]) if arguments and len(arguments) == 2 else None
         if isinstance(word, str):
@@ -264,9 +438,10 @@ def read_argument(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
 
 
 def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
+    name = _FIELD_WORDS.get(name, name)
     column = read_argument(tree, node, scope)
     names = tuple(FIELDS)
-    timed = isinstance(column, Datetime) or (isinstance(column, Date) and name != "hour")
+    timed = isinstance(column, Datetime) or (isinstance(column, Date) and name not in TIMES)
     if name not in FIELDS or not timed:
         raise refuse(
             "ask.unknown-date-field",
@@ -301,9 +476,9 @@ def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
 # -- Keys that are computed: bins with uneven edges, buckets, fields of dates ----------------------
 
 
-def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
-    """The key that an expression is."""
-    if type(node) is exp.Case and _labelled(node):
+def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key | Number:
+    """The key that an expression is, or the column that it is nothing but."""
+    if _labelled(node):
         computed = _labels(tree, node, scope)
         return Group(computed.name, len(computed.labels))
     amount = read_value(tree, node, scope)
@@ -312,11 +487,14 @@ def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
         return floored
     column = computed_column(tree, amount, scope)
     if column.name not in tree.computed:
+        return column
+    if isinstance(amount.formula, Ratio | Curve) and column.steps >= MOST_KEY_VALUES:
+        text = column.name[1:-1]
         raise refuse(
             "ask.key-type-not-groupable",
-            name=column.name,
-            type=column.type,
-            advice=f"Write BIN({column.name}, 10) in SELECT and GROUP BY",
+            name=text,
+            type="number on a grid of its own",
+            advice=f"Write FLOOR({text}), or FLOOR(({text}) / 0.1) * 0.1 and the like",
         )
     return every_value(column)
 
@@ -340,8 +518,11 @@ def _plain_bin(amount: Amount, table: Table) -> Bin | None:
     return Bin(column.name, formula.divisor, first, last - first + 1)
 
 
-def _labelled(node: exp.Case) -> bool:
-    """Whether CASE chooses between constants; NULL after ELSE is the same as no ELSE."""
+def _labelled(node: exp.Expr | None) -> TypeGuard[exp.Expr]:
+    """Whether it is a name: DAYNAME, MONTHNAME, or a CASE that chooses between constants; NULL
+    after ELSE is the same as no ELSE."""
+    if type(node) is not exp.Case:
+        return type(node) in _NAMED_FIELDS
     results = [one.args.get("true") for one in node.args["ifs"]]
     default = node.args.get("default")
     results += [] if default is None or type(default) is exp.Null else [default]
@@ -352,7 +533,20 @@ def _labelled(node: exp.Case) -> bool:
     )
 
 
+def _field_names(tree: Tree, node: exp.Expr, scope: Scope) -> ComputedColumn:
+    """DAYNAME or MONTHNAME."""
+    word, part, names = _NAMED_FIELDS[type(node)]
+    (this,) = tree.parts(node, "this")
+    leaf = _field(tree, this, part, scope).formula
+    assert isinstance(leaf, DateField)  # noqa: S101 - narrows the type
+    name = f"[{word}({sql_name(leaf.column)})]"
+    tree.computed[name] = ComputedColumn(name, Sum(-1, ((1, leaf),)), labels=names)
+    return tree.computed[name]
+
+
 def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> ComputedColumn:
+    if type(node) in _NAMED_FIELDS:
+        return _field_names(tree, node, scope)
     cases, default = read_cases(tree, node, scope)
     made = [(when, _label(tree, then)) for when, then in cases]
     return labelled(tree, scope, made, None if default is None else _label(tree, default))
@@ -390,7 +584,7 @@ def labelled_name(
 
 def labelled_column(tree: Tree, node: exp.Expr | None, scope: Scope) -> Column | None:
     """The category of a CASE between texts, for a condition; None if it is none."""
-    if not isinstance(node, exp.Case) or not _labelled(node):
+    if not _labelled(node):
         return None
     computed = _labels(tree, node, scope)
     if not all(isinstance(label, str) for label in computed.labels):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ...engine.request import Bin, Calendar, Key
-from ...schema import Bounded, Datetime, Schema, Table
+from ...schema import Date, Datetime, Number, Schema, Table
 from ...schema.case_insensitive import COMPUTED
 from ..question import (
     Aggregate,
@@ -117,7 +117,7 @@ def _key(key: Key, schema: Table) -> str:
         return name
     if isinstance(key, Calendar):
         return f"DATE_TRUNC('{key.part}', {name})"
-    if isinstance(key, Bin) and isinstance(column, Bounded):
+    if isinstance(key, Bin) and isinstance(column, Number):
         return f"BIN({name}, {sql_value(column, key.width * column.grid)})"
     return name
 
@@ -192,9 +192,9 @@ def _comparison(
 def _moment(part: Comparison, question: Question | GroupingSets, schema: Table) -> str | None:
     keys = {o.alias: question.keys[o.key] for o in question.outputs if isinstance(o, KeyOutput)}
     key, value = keys.get(part.alias), part.value
-    if not isinstance(key, Calendar) or not isinstance(value, Fraction):
+    column = None if key is None else schema.column(key.column)
+    if not isinstance(column, Date | Datetime) or not isinstance(value, Fraction):
         return None
-    column = schema.column(key.column)
-    assert isinstance(column, Bounded)  # noqa: S101 - only dates and datetimes are truncated
-    in_days = isinstance(column, Datetime) and key.part != "hour"
+    whole_days = isinstance(key, Calendar) and key.part != "hour"
+    in_days = whole_days and isinstance(column, Datetime)
     return sql_value(column, value * SECONDS_PER_DAY if in_days else value)

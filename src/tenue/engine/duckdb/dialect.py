@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import Literal
 
-from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Stage
+from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Part, Stage
 from ..sql.grid_values import between
 from ..sql.int_expr import Whole, integer
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
@@ -120,8 +119,8 @@ class _DuckDB(Dialect):
     def date(self, days: str) -> str:
         return f"make_date(CAST({days} AS INTEGER))"
 
-    def part(self, part: Literal["year", "quarter", "month"], day: str) -> str:
-        return f"{part}({day})"
+    def part(self, part: Part, day: str) -> str:
+        return f"{'dayofyear' if part == 'doy' else part}({day})"
 
 
 def _times(word: str, kind: str) -> str:

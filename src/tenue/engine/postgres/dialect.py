@@ -12,9 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
-from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Stage
+from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Part, Stage
 from ..sql.grid_values import between
 from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Storage, Text, Truth, Written
 
@@ -48,7 +47,7 @@ class _Postgres(Dialect):
         # without it a formula of four levels over texts is an expression that takes minutes
         return self.nested(f"{sql} OFFSET 0")
 
-    def quotient(self, value: str, divisor: int, kind: str) -> str:
+    def quotient(self, value: str, divisor: int | str, kind: str) -> str:
         if kind == self.long:
             return super().quotient(value, divisor, kind)
         return f"div({value}, {divisor})"  # the quotient of decimals is not whole
@@ -140,7 +139,7 @@ class _Postgres(Dialect):
     def date(self, days: str) -> str:
         return f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"
 
-    def part(self, part: Literal["year", "quarter", "month"], day: str) -> str:
+    def part(self, part: Part, day: str) -> str:
         return f"CAST(EXTRACT({part} FROM {day}) AS {self.long})"
 
 

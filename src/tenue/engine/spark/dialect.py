@@ -13,9 +13,8 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Stage
+from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Part, Stage
 from ..sql.int_expr import Whole
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
 
@@ -52,7 +51,7 @@ class _Spark(Dialect):
             return super().number(value)
         return f"{value!r}D" if value >= 0 else f"({value!r}D)"
 
-    def quotient(self, value: str, divisor: int, kind: str) -> str:
+    def quotient(self, value: str, divisor: int | str, kind: str) -> str:
         if kind == self.long:
             return super().quotient(value, divisor, kind)
         # `div` gives 64 bits, and the quotient of decimals is rounded
@@ -163,8 +162,9 @@ class _Spark(Dialect):
     def date(self, days: str) -> str:
         return f"date_from_unix_date(CAST({days} AS INTEGER))"
 
-    def part(self, part: Literal["year", "quarter", "month"], day: str) -> str:
-        return f"CAST({part}({day}) AS {self.long})"
+    def part(self, part: Part, day: str) -> str:
+        name = {"week": "weekofyear", "doy": "dayofyear"}.get(part, part)
+        return f"CAST({name}({day}) AS {self.long})"
 
 
 _TEXT = "\0"

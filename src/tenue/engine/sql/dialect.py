@@ -43,6 +43,9 @@ INSTANT = f"^{_DAY}[ T]{_TIME}{_ZONE}$"
 NEVER, EVER = ("-infinity", "-inf"), ("infinity", "inf")
 """In lower case, the words for a moment before, and after, every bound."""
 
+Part = Literal["year", "quarter", "month", "week", "day", "doy"]
+"""The fields of a day that an engine computes."""
+
 Stage = Callable[[str], str]
 """The SQL of a value, given the name of the stage before."""
 
@@ -143,8 +146,11 @@ class Dialect(ABC):
         """The same, where an engine must not put expressions in place of this SELECT's names."""
         return self.nested(sql)
 
-    def quotient(self, value: str, divisor: int, kind: str) -> str:
-        """A whole number of this type, not negative, divided by one above 0, rounded down."""
+    def quotient(self, value: str, divisor: int | str, kind: str) -> str:
+        """A whole number of this type, not negative, divided by one above 0, rounded down.
+
+        divisor: a constant, or SQL of the same type.
+        """
         return f"({value} {self.divide} {divisor})"
 
     def nearest(self, value: str, low: str, high: str) -> str:
@@ -222,5 +228,6 @@ class Dialect(ABC):
         """The day that comes so many after 1970 began."""
 
     @abstractmethod
-    def part(self, part: Literal["year", "quarter", "month"], day: str) -> str:
-        """The year of a day, its quarter from 1 to 4, or its month from 1 to 12."""
+    def part(self, part: Part, day: str) -> str:
+        """The year of a day, its quarter, month, week of ISO 8601, day of the month or of the year,
+        all from 1."""

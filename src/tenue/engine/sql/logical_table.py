@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -29,18 +29,23 @@ from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identi
 from ...schema.case_insensitive import folded
 from ...schema.expression import Constant, Name, Negative, Tree
 from ..computed_column import (
+    Absolute,
     All,
     Among,
     Any_,
+    Choice,
     Computed,
+    Curve,
     DateField,
     Ends,
+    Extreme,
     Formula,
     Missing,
     Not,
     Predicate,
     Product,
     Quotient,
+    Ratio,
     Sized,
     Steps,
     Sum,
@@ -48,8 +53,12 @@ from ..computed_column import (
     check_range,
     check_sizes,
     columns_of,
+    curve_terms,
     leaf_ends,
+    parts_of,
     raised_by,
+    ratio_raised_by,
+    with_parts,
 )
 from ..request import ContributionRequest, RankRequest, Request
 from ..storage import Fixed, Floating, Integer, Nothing, Opaque, Storage, Text, Truth, Written
@@ -72,6 +81,7 @@ _FALSE = ("false", "f", "no", "n", "0")
 _EXACT = 2**53
 HOUR = DAY // 24
 """The microseconds of an hour."""
+_MINUTE = HOUR // 60
 
 
 def unmarked(column: Column, stored: Storage, name: str, dialect: Dialect) -> str:
@@ -502,12 +512,30 @@ def with_computed(table: Stored, computed: Iterable[Computed]) -> Stored:
 
     They are declared columns with steps of 1, between the ends of their ranges.
     """
-    for one in computed:
+    for one in (each for given in computed for each in _with_parts_named(given)):
         column = whole_column(one.name, *check_range(one.formula, Logical(table).ends))
         declared = Named([*table.declared.items(), (one.name, column)])
         formulas = {**table.formulas, folded(one.name): one.formula}
         table = replace(table, declared=declared, formulas=formulas)
     return table
+
+
+def _with_parts_named(computed: Computed) -> list[Computed]:
+    """A computed column after columns for those parts that its SQL names several times.
+
+    Without names, a curve of a curve would have 500 times its text.
+    """
+    found: list[Computed] = []
+
+    def named(formula: Formula) -> Formula:
+        parts = [named(part) for part in parts_of(formula)]
+        if isinstance(formula, Curve | Ratio) and not isinstance(parts[-1], Steps):
+            found.append(Computed(f"([{len(found)}]{computed.name})", parts[-1]))
+            parts[-1] = Steps(found[-1].name)
+        return with_parts(formula, parts)
+
+    last = Computed(computed.name, named(computed.formula))
+    return [*found, last]
 
 
 def whole_column(name: str, low: int, high: int) -> Number:
@@ -554,12 +582,49 @@ def _computed(node: Sized, own: str, logical: Logical) -> str:
         raised = f"({parts[0]} + {constant(up * divisor)})" if up else parts[0]
         quotient = logical.dialect.quotient(raised, divisor, own)
         return f"({quotient} - {constant(up)})" if up else quotient
+    if isinstance(formula, Absolute):
+        return f"abs({parts[0]})"
+    if isinstance(formula, Extreme):
+        word = "GREATEST" if formula.greatest else "LEAST"
+        return f"{word}({', '.join(parts)})" if len(parts) > 1 else parts[0]
+    if isinstance(formula, Ratio):
+        shift = ratio_raised_by(formula, *(part.ends for part in node.parts))
+        of, by = f"{constant(2 * formula.times)} * {parts[0]}", parts[1]
+        dividend = f"({of} + {constant((2 * shift + 1) * formula.over)} * {by})"
+        by = f"({constant(2 * formula.over)} * {by})"
+        quotient = logical.dialect.quotient(dividend, by, own)
+        return f"({quotient} - {constant(shift)})" if shift else quotient
+    if isinstance(formula, Curve):
+        curve = curve_terms(formula.shape, formula.step, node.parts[0].ends)
+        dividend = _on_lines(curve.lines, parts[0], curve.near, constant)
+        quotient = logical.dialect.quotient(dividend, 2**curve.shift, own)
+        return f"({quotient} - {constant(curve.up)})" if curve.up else quotient
+    assert isinstance(formula, Choice)  # noqa: S101 - no other node has SQL of its own
     cases = [
         f"WHEN {truth(condition, logical)} THEN {part}"
         for (condition, _), part in zip(formula.cases, parts, strict=False)
     ]
     last = "" if formula.otherwise is None else f" ELSE {parts[-1]}"
     return f"(CASE {' '.join(cases)}{last} END)"
+
+
+def _on_lines(
+    lines: Sequence[tuple[int, int, int, int]], k: str, near: bool, constant: Callable[[int], str]
+) -> str:
+    """The dividend of a curve by bisection: constant + slope·k of the line that k is on."""
+    if len(lines) > 1:
+        middle = len(lines) // 2
+        below, above = (
+            _on_lines(some, k, near, constant) for some in (lines[:middle], lines[middle:])
+        )
+        # k is missing on neither side of a comparison: what is missing stays so on any line
+        return f"CASE WHEN {k} < {constant(lines[middle][0])} THEN {below} ELSE {above} END"
+    ((first, last, base, slope),) = lines
+    if near:
+        k = f"(CASE WHEN {k} < {constant(first)} THEN {constant(first)} " + (
+            f"WHEN {k} > {constant(last)} THEN {constant(last)} ELSE {k} END)"
+        )
+    return f"({constant(base)} + {constant(slope)} * {k})"
 
 
 def _field(leaf: DateField, logical: Logical) -> str:
@@ -571,4 +636,8 @@ def _field(leaf: DateField, logical: Logical) -> str:
         return f"({count.floor_divide(HOUR).sql} - 24 * {days.sql})"
     if leaf.field == "isodow":
         return f"({days.sql} + 4 - 7 * {days.plus(3).floor_divide(7).sql})"
+    if leaf.field == "dow":
+        return f"({days.sql} + 4 - 7 * {days.plus(4).floor_divide(7).sql})"
+    if leaf.field == "minute":
+        return f"({count.floor_divide(_MINUTE).sql} - 60 * {count.floor_divide(HOUR).sql})"
     return logical.dialect.part(leaf.field, logical.dialect.date(days.sql))
