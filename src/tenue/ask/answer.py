@@ -299,7 +299,7 @@ class Answer(Tabular):
         self, output: Output, reading: Reading, cell: int, level: Fraction
     ) -> Interval | None:
         interval = self._interval(reading, cell, level)
-        value = self._drawn(output, self.released.cells[cell])
+        value = self._drawn(output, self._cells[cell])
         if interval is None or value is None:
             return interval
         return self._domains[output.alias].kept_interval(interval, value)

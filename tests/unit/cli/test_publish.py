@@ -399,14 +399,11 @@ def test_a_t_of_the_other_kind_is_explained(
 
 
 def test_cells_are_suppressed_by_importance(folder: Path) -> None:
-    words = (
-        *("--method", "local-suppression", "-k", "4", "--importance", "sex=9"),
-        *("--preview", "--details"),
-    )
-    done = run(folder, *words)
+    words = ("--method", "local-suppression", "-k", "4", "--preview", "--details", "--importance")
+    done = run(folder, *words, "sex=9")
     assert done.returncode == 0
     assert "importance: sex: 9" in done.stdout
-    done = run(folder, *words[:-2], "9", "--preview")
+    done = run(folder, *words, "9")
     assert done.returncode == 2
     assert "age=5,town=2" in " ".join(done.stderr.split())
 

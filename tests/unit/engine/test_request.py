@@ -263,7 +263,7 @@ def test_a_number_stored_as_a_list_is_refused_with_what_is_allowed() -> None:
 
 CALLS = [
     *("close", "column_steps", "contributions", "excess", "files", "hand_over"),
-    *("look_up", "measure", "ranks", "read_all", "reopens", "validate"),
+    *("look_up", "measure", "ranks", "read_all", "reopens", "title", "validate"),
 ]
 
 
@@ -273,7 +273,7 @@ def calls(kind: type) -> list[str]:
 
 
 def test_an_engine_has_these_calls_and_no_others() -> None:
-    facts = {"excess", "files", "reopens"}
+    facts = {"excess", "files", "reopens", "title"}
     assert calls(Engine) == [name for name in CALLS if name not in facts]
     assert calls(DuckDB) == CALLS
 
