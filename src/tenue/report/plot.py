@@ -29,7 +29,7 @@ SUBJECTS = {
     "estimate.posterior.Posterior": "belief:known",
     "estimate.refined.Opinion": "belief:known",
     "evaluate.compare.Comparison": "comparison:compared",
-    "evaluate.comparisons.Comparisons": "comparison:each",
+    "evaluate.compare.Comparisons": "comparison:each",
     "evaluate.two_tables.association.Association": "comparison:associated",
     "evaluate.utility.Utility": "comparison:utility",
     "evaluate.two_tables.distribution_similarity.Likeness": "comparison:utility",
@@ -42,7 +42,7 @@ SUBJECTS = {
 """Who draws an object of another room: its kind, with a file and a function in `charts/`."""
 PAGES = {
     "evaluate.compare.Comparison": "comparison:document",
-    "evaluate.comparisons.Comparisons": "comparison:side_by_side",
+    "evaluate.compare.Comparisons": "comparison:side_by_side",
 }
 """The same for reports."""
 
