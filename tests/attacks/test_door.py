@@ -131,9 +131,8 @@ def test_another_spelling_of_a_key_is_another_column(tmp_path: Path) -> None:
 def test_a_value_that_statistics_hide_is_not_beyond_its_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any, value: int
 ) -> None:
-    """One value was overwritten and its statistics were not. DuckDB believed them, left out the
-    tests that clip it to the bounds, and one person moved a sum by a thousand times its sensitivity.
-    """
+    """One value was overwritten and its statistics were not. DuckDB believed them and left out the
+    tests that clip it, so that one person moved a sum by a thousand times its sensitivity."""
     path, sql = tmp_path / "t.parquet", "SELECT SUM(x) FROM t"
     hidden, stated = (pa.table({"x": pa.array([30, one, 70], kind)}) for one in (value, 50))
     spliced(path, data=hidden, footer=stated)

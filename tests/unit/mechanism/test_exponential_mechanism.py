@@ -391,13 +391,13 @@ def suggested() -> User:
 
 def means() -> User:
     """A category of each group: a candidate scores the sum of distances, negated."""
-    column = {"type": "category", "categories": ["a", "b", "c", "d"]}
+    column = {"type": "category", "categories": ["a", "b", "c", "d"], "missing": "a"}
     table = {"name": "t", "unit": "record", "neighbours": "replace"}
     domain = Domain.of(tn.Schema.from_dict({"table": table, "columns": {"c": column}}))
     plan = Microaggregation.planned(domain, 6, Fraction(4), k=6)
     (line,) = plan._categories
     distances = np.array([[5, 1, 4, 4]]) * (line.length // 4)
-    tallies = Tallies((), (distances,))
+    tallies = Tallies((), (), (distances,))
     return User(
         lambda: int(plan.noisy(tallies, SYSTEM).chosen[0][0]),
         {place: -int(one) for place, one in enumerate(distances[0])},
