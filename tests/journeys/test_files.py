@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
+from tenue.engine.contract import CHANGED, FAULT
 from tenue.engine.duckdb.engine import DuckDB
 from tenue.errors import EngineFault, InvalidQuestion, InvalidSchema, InvalidTable
 from tenue.ledger import Memory
@@ -219,8 +220,9 @@ def test_during_a_question(path: Path, change: str, moment: str) -> None:
             return real(sql)
 
         data._dataset.engine._run = run
-        with pytest.raises(EngineFault, match=r"^the engine did not answer$"):
+        with pytest.raises(EngineFault) as failed:
             data.ask(COUNT, epsilon=1, key="k")
+        assert str(failed.value) in (FAULT, CHANGED)
         assert data.budget.spent == 1, "a row may have been read"
         assert kinds(books)[-1] == "unanswered"
         assert "answered" not in kinds(books)
