@@ -95,8 +95,8 @@ class Backend(abc.ABC):
 
 
 class Driven(Backend):
-    """A backend whose driver may not be installed: the `session` and `engine` of its room import
-    it, and are imported when a source needs them.
+    """A backend whose driver may not be installed: the `session` and `engine` of its room use it,
+    and are imported when a source needs them.
 
     title: what it is called, where it is waited for.
     room: the package.
@@ -129,6 +129,7 @@ class Driven(Backend):
 
     def _imported(self) -> Any:
         try:
+            import_module(self.driver)
             import_module(f"{self.room}.session")
         except ImportError:
             raise refuse(f"engine.table-needs-{self.driver}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.metadata import version
 
 from ..registry import Driven, Finding
@@ -23,6 +24,7 @@ class _Spark(Driven):
         what = f"The table {'.'.join(source.table)}" if source.table else "Parquet files"
         yield Finding("source", "fine", f"{what} in Spark")
         try:
+            import_module(self.driver)
             from .engine import examine
         except ImportError:
             install = "pip install 'tenue[spark]'"
