@@ -36,6 +36,7 @@ def gone(path: Path) -> bool:
     return not path.exists()
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_no_folder_in_memory() -> None:
     """It left 40 to 80 MB there."""
     folder, kill = killed("made = postgres_server._made('tenue-pg-')")
