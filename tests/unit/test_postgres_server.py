@@ -13,13 +13,16 @@ import psycopg
 import pytest
 
 pytestmark = pytest.mark.any_draw("draws nothing")
+TESTS = Path(__file__).parent.parent
 HOLDING = "import sys, postgres_server; {}; print(made, flush=True); sys.stdin.read()"
 
 
 def killed(made: str) -> tuple[Path, Callable[[], None]]:
     """What a process made, and how to kill that process."""
     words = [sys.executable, "-c", HOLDING.format(made)]
-    holding = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    holding = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS
+    )
     assert holding.stdout is not None
 
     def kill() -> None:
